@@ -4480,7 +4480,7 @@ def _cost_measure(name: str, prior: Fraction, reading: Reading) -> Measure:
 def _reliability_measure(name: str, cost: Fraction, *, decided: bool) -> Measure:
     """The reliability of the best threshold or, where there is one, of the threshold, which may be below 0."""
     if not decided:
-        return _of_counts(name, reliability(cost))
+        return _of_counts(name, reliability(cost), share=False)  # as at a threshold
     c, unit = cost.as_integer_ratio()
 
     def of(sides: Sides) -> float:

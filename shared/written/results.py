@@ -202,7 +202,7 @@ def direction(key: str) -> Direction | None:
     (Direction(higher=False, rate=True), True, None)
     """
     name = key.rpartition("/")[2].lower()
-    if name.endswith(("_low", "_high", "_error", "_threshold")):
+    if name.endswith(("_low", "_high", "_error", "_threshold")) and name != "detection_error":
         return None
     name = name.partition("@")[0].partition("(")[0]
     for prefix in _PREFIXES:

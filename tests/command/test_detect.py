@@ -242,7 +242,10 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "images for a data.yaml": ([*FILES, *CLASSES, "--images", "images"], "data.yaml: expected no folder of images"),
     "no data": ([*CLASSES, "--model", "x.pt", "--data", "labels"], "expected --data data.yaml with --model"),
-    "no ultralytics": (["--model", "x.pt", "--data", "data.yaml", *CLASSES], "note that its licence is AGPL-3.0"),
+    "no ultralytics": (
+        ["--model", "x.pt", "--data", "data.yaml", *CLASSES],
+        "note that the licence of ultralytics is AGPL-3.0",
+    ),
     "no such class": (
         [*FILES, "--known-classes", "yak"],
         "yak: expected the id or the name of a class, of 0 (cat), 1 (dog), 2 (cow)",

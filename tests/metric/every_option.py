@@ -44,6 +44,7 @@ OPTIONS: dict[str, list[Options]] = {
         {"risk_metrics": ["aurc", "augrc", "risk@cov80", "coverage@risk5"]},
         {"risk_metrics": "augrc", "ood_cost": 0.25, "unknown_share": 0.5},
         {"roc_metrics": "eer"},
+        {"threshold": 0.5},
         {"roc_metrics": ["pauroc@fpr10", "pauroc@tpr80_mcclish"], "significant_bits": 6},
     ],
     "ood_bench": [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import pickle
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -121,7 +122,9 @@ def every_draw(name: str, clusters: Sequence[str]) -> Counter[Hashable]:
 
 
 def rounded(rates: Mapping[str, Any]) -> Hashable:
-    return tuple((key, round(rate.value, 8)) for key, rate in rates_of(rates).items())  # shares of regions are rounded
+    """The rates that there are, without those over no objects; shares of regions are rounded."""
+    values = {key: rate.value for key, rate in rates_of(rates).items()}
+    return tuple((key, round(value, 8)) for key, value in values.items() if not math.isnan(value))
 
 
 @every_metric

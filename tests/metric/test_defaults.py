@@ -12,8 +12,11 @@ from tests.package.rooms import MODULES
 
 # where an argument that is called as an option of a metric is another, with a default of its own
 OTHERS = {
+    "answers.answer.Group.thresholds",  # texts by level
     "answers.answer.Number.threshold",  # a text
     "answers.answers.answers_of.points",  # of a curve, at most
+    "answers.computing.Computation.metrics",  # the metrics that compute, by model
+    "answers.computing.compute_models.points",
     "answers.decisions.binary_decisions.points",
     "answers.decisions.decisions_of.points",
     "answers.subject.Computed.points",

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..limits import COMMANDS, Limits
 from ..objects import parse_json, read_torch_file
 from ..places import Archives, files_below, files_in
@@ -16,6 +18,7 @@ from ..sides import means_unknown
 from .coco import are_results, coco_classes, read_coco, read_coco_results
 from .dataset import (
     TXT,
+    Boxes,
     Choices,
     Dataset,
     Detections,
@@ -194,6 +197,8 @@ def reading_of(several: Mapping[str, Detections]) -> BoxReading:
             raise ValueError("first, second: expected detections on the same images, got others")
         if first.dataset.classes != other.dataset.classes:
             raise ValueError("first, second: expected classes of the same ids and names, got others")
+        if not all(map(_are_alike, first.dataset.references, other.dataset.references)):
+            raise ValueError("references: expected the same of first and of second, got others")
     dataset = first.dataset
     return BoxReading(
         "openset_detection",
@@ -204,6 +209,11 @@ def reading_of(several: Mapping[str, Detections]) -> BoxReading:
         sizes=dataset.sizes,
         detections=dict(several),
     )
+
+
+def _are_alike(one: Boxes, other: Boxes) -> bool:
+    """Whether two images have the same boxes, in the same order."""
+    return one is other or (one.keys() == other.keys() and all(np.array_equal(one[key], other[key]) for key in one))
 
 
 @readable()

@@ -14,7 +14,7 @@ _FRACTION = re.compile(r"[-+]?\d*\.\d+([eE][-+]?\d+)?|[-+]?\d+[eE][-+]?\d+")
 
 
 class Header(Enum):
-    """What a first line is: names of columns, a row, or either."""
+    """Kinds of first lines: names of columns, a row, or either."""
 
     NAMES = auto()
     ROW = auto()
@@ -22,7 +22,7 @@ class Header(Enum):
 
 
 def reads_as(first: Sequence[str], below: Sequence[Sequence[str]], decimal: str = ".") -> Header:
-    """What a first line with a word is, by the cells of some lines below it, without blanks around them.
+    """Tell what a first line with a word is, by the cells of some lines below it, without blanks around them.
 
     A word above numbers is a name. A fraction above numbers is a value, and so is a word that differs from one below it
     in its digits alone, or ends on the same suffix of a file; unless some word is a name, so is one that stands below
