@@ -55,6 +55,7 @@ OPTIONS: dict[str, list[Options]] = {
         {"metrics": ["fpr95tpr", "tnr95tpr", "tpr5fpr", "pauroc@fpr10"], "positive": "in", "thresholds": True},
         {"metrics": ["tpr", "accuracy_score"], "threshold": 0.5},
         {"metrics": ["auroc", "fpr95tpr"], "step": 2},
+        {"metrics": ["mindcf@p5", "eer_hull"], "cost_miss": 2.0, "cost_false_alarm": 0.5},
         {"metrics": ["detect_acc", "eer", "aurc", "e_aurc", "auarc", "augrc", "prr"], "per_sample": True},
         {"metrics": ["aupr_in", "aupr_out", "aupr_in_trapezoid", "aupr_out_trapezoid"]},
         *({"metrics": each, "threshold": 0.5} for each in functions()),
