@@ -58,7 +58,8 @@ def test_colours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, val
         else ["compute", "ood_bench", *FILES]
     )
     printed = on_terminal([*command, "--confidence-level", "0.9"], tmp_path)
-    assert ("\x1b[" in printed) == (value == "xterm")
+    # on a slow machine, progress is shown and erased, which is no colour
+    assert bool(re.search(r"\x1b\[[\d;]*m", printed)) == (value == "xterm")
     assert re.search(r"auroc +(↑ +)?1\.000", bare(printed))
 
 
