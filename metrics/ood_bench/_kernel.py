@@ -3745,7 +3745,7 @@ def sample_table(
     }
 
 
-# ---- ranking/risk.py -------------------------------------------------------------------------------------------------
+# ---- ranking/risk_curves.py ------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
 _FEW = 1 << 8  # samples, of which sums are exact

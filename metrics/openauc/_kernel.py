@@ -3877,7 +3877,7 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
     return sample_table(scores, state["classes"] < 0, scores > threshold, state["predicted"] == state["classes"])
 
 
-# ---- ranking/risk.py -------------------------------------------------------------------------------------------------
+# ---- ranking/risk_curves.py ------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
 _FEW = 1 << 8  # samples, of which sums are exact

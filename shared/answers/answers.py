@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..loading import script
-from ..metric.numbers import number_text
 from ..metric.results import Key, Rate, Summary, kind_of, rates_of
+from ..metric.rounding import number_text
 from ..reading.reading import Reading
 from ..texts import texts
 from .answer import Answer, Curves, Figure, Group, Number, Table
 from .charts import joined
 from .computing import Computation, compute_models
-from .python import Source, python_call
-from .subject import Computed, Subject, subject_of
-from .tables import (
+from .models import (
     best_of,
     differences_of,
     group_models_table,
@@ -39,8 +37,9 @@ from .tables import (
     scalars,
     verdicts_of,
 )
+from .python import Source, python_call
+from .subject import Computed, Subject, subject_of
 
-LEVEL = 0.95  # confidence level of intervals for which none is chosen
 MAX_LEADING = 3
 
 

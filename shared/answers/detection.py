@@ -17,7 +17,7 @@ from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
-from ..metric.numbers import percent_text
+from ..metric.rounding import percent_text
 from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..metric.groups import GROUPS
-from ..metric.numbers import number_text
+from ..metric.rounding import number_text
 from ..ood.measures import has_threshold
 from ..ood.ood_bench import OODBench, StateOptions, is_inside, ood_sides, state_options
 from ..ranking.counts import Side

@@ -29,8 +29,8 @@ from .decisions import (
     threshold_text,
     thresholds_of,
 )
+from .models import result_tables
 from .subject import Computed, Drawing, Example, Subject, in_words, once
-from .tables import result_tables
 
 _F = "F"
 _DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",))

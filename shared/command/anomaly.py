@@ -26,8 +26,8 @@ from ..faces.terminal import (
     text_width,
     width,
 )
-from ..metric.numbers import number_text, with_arrow
 from ..metric.results import Rate, Summary
+from ..metric.rounding import number_text, with_arrow
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..reading.maps.maps import WAYS, file_problems, inverted_masks
 from ..reading.maps.pairing import list_models
@@ -36,11 +36,11 @@ from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differen
 from ..suites.intervals import Numbers, numbers_of_runs, with_image_intervals
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
-from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
+from .columns import model_names
 from .fitted import fitted_thresholds, is_fitted
-from .intervals import model_names
 from .messages import on_terminal, one_line, show, warn
 from .options import MetricCommand, read_options
+from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
 
 _COLUMNS = 5  # rates in the table by category
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.

@@ -142,3 +142,18 @@ def with_score(reading: Reading, score: Score) -> Reading:
     if reading.is_streamed:
         return replace(reading, change=lambda columns: scored(reading.change(columns)))
     return replace(reading, models={model: scored(columns) for model, columns in reading.models.items()})
+
+
+def model_names(first: str, second: str) -> tuple[str, str]:
+    """Name two models by their files: by column, or by the ends of their paths.
+
+    >>> model_names("scores.csv:knn", "scores.csv:energy"), model_names("a/s.npy", "b/s.npy"), model_names("-", "-")
+    (('knn', 'energy'), ('a/s.npy', 'b/s.npy'), ('first', 'second'))
+    """
+
+    def names(place: str) -> list[str]:
+        path, colon, column = place.rpartition(":")
+        return [*([column] if colon and path else [""]), Path(place).stem, "/".join(Path(place).parts[-2:])]
+
+    pairs = ((one, other) for one, other in zip(names(first), names(second)) if one and other and one != other)
+    return next(pairs, ("first", "second"))

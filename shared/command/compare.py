@@ -22,11 +22,10 @@ from ..reading.rows.joins import CURE, Sheet, order_by_key
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.tables.files import Table
 from ..written.results import as_json
-from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, stated, without_score
-from .files import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
-from .intervals import model_names
+from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, stated, without_score
 from .messages import say
 from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
+from .outputs import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
 

@@ -23,20 +23,21 @@ from ..reading.rows.metrics import LAYOUTS
 from ..suites.leaderboard import samples_of
 from ..written.results import SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, stated, with_score, without_score
-from .files import (
+from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
+from .options import MetricCommand, MetricName, of_metric, read_options
+from .outputs import (
     FOLDER,
     PRINTED,
     check_json_and_picture,
     deliver,
     form_of,
+    note_of,
     printing,
     saving,
     to_json,
     to_picture,
+    without_intervals,
 )
-from .intervals import note_of, without_intervals
-from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
-from .options import MetricCommand, MetricName, of_metric, read_options
 from .report import check_report, pictures_of, writing_report
 
 _VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from ..answers.computing import LEVEL
 from ..detection.closed_set import closed_set_note
 from ..detection.errors import NEARBY
 from ..detection.no_objects import no_objects_notes
@@ -18,8 +19,8 @@ from ..faces.report.detection import write_report
 from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import OpenSetValidator
-from ..metric.numbers import DIGITS
 from ..metric.results import Summary
+from ..metric.rounding import DIGITS
 from ..reading.boxes.classes import class_options, says_unknown
 from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, objects_of, spelled_as_one
 from ..reading.boxes.doubts import doubts_of
@@ -31,11 +32,11 @@ from ..reading.sides import means_unknown
 from ..suites.detection import DEFAULT_CONF, compute_detections, detection_results, limit_note
 from ..written.files import check_file, check_folder, nearest_folder
 from ..written.results import KINDS, as_json, census_record
-from .files import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
+from .columns import model_names
 from .fitted import Threshold
-from .intervals import LEVEL, model_names, note_of, without_intervals
 from .messages import on_terminal, show, warn
 from .options import MetricCommand, read_options
+from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
 
 class Run(NamedTuple):

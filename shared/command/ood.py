@@ -18,11 +18,10 @@ from ..reading.rows.roles import check_sets
 from ..suites.leaderboard import samples_of
 from ..suites.ood import SUITE_METRICS, compute_sets, sets_of, with_accuracy
 from ..written.results import SAMPLES, as_json, census_record
-from .files import check_json_and_picture, deliver, form_of, printing, saving
 from .fitted import Threshold
-from .intervals import note_of, without_intervals
 from .messages import on_terminal, say_scores, warn, warn_of_idle_options
 from .options import INTERVALS, MetricCommand, read_options
+from .outputs import check_json_and_picture, deliver, form_of, note_of, printing, saving, without_intervals
 
 _HELP = """Compare each of several OOD sets with the known samples, from files of scores.
 

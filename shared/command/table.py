@@ -30,9 +30,9 @@ from ..reading.reasons import some
 from ..suites.leaderboard import numbers_of, undecided
 from ..written.files import write_file
 from ..written.results import read_results
-from .files import check_outputs, deliver, printing
 from .messages import warn
 from .options import WaitingCommand
+from .outputs import check_outputs, deliver, printing
 
 _HELP = """Put the results of several files in one table.
 

@@ -17,10 +17,10 @@ from ..reading.read import read
 from ..reading.rows.inputs import read_scores
 from ..reading.rows.roles import check_sets
 from ..written.results import as_json
-from .files import check_json_and_picture, deliver, files_of, saving
 from .fitted import FittedThreshold
 from .messages import on_terminal, say, say_scores
 from .options import WaitingCommand, to_match_by_position
+from .outputs import check_json_and_picture, deliver, files_of, saving
 from .rules import fit_map_thresholds
 
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.

@@ -27,7 +27,7 @@ from ..answers.answer import (
     Table,
 )
 from ..answers.decisions import number_at
-from ..answers.tables import plural
+from ..answers.models import plural
 from ..extras import extra
 from . import numbers as texts
 from .drawing import WIDTH, svg_of

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..answers.answer import Answer, Table
-from ..metric.numbers import interval_text, number_text, signed_text
+from ..metric.rounding import interval_text, number_text, signed_text
 from ..written.results import Direction
 from .tables import Cell, ResultTable, render
 

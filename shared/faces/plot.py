@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..answers.answer import NO_DIFFERENCE, Answer, Curves, Decisions, Figure, Histogram, Series
 from ..arrays.arrays import trapezoid_area
 from ..extras import extra
-from ..metric.numbers import with_arrow
+from ..metric.rounding import with_arrow
 from ..written.files import write_file
 from ..written.results import direction
 from .drawing import draw_curves, draw_figure, lines_of, styled

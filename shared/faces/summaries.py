@@ -9,8 +9,8 @@ from typing import Any
 from ..answers.detection import words
 from ..comparison import TABLE
 from ..detection.errors import KEYS_OF_TABLES
-from ..metric.numbers import number_text
 from ..metric.results import Results
+from ..metric.rounding import number_text
 from ..reading.maps.layouts import TITLES
 from ..suites.differences import ENDS
 from ..written.files import write_file

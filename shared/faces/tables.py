@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..arrays.checks import as_bool, as_choice, as_int
-from ..metric.numbers import decimal_text
+from ..metric.rounding import decimal_text
 from ..suites.leaderboard import (
     OVERALL,
     Place,

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..answers.answer import NO_DIFFERENCE, Difference, Number
 from ..extras import extra
-from ..metric.numbers import arrow, interval_text, number_text, signed_text, with_arrow
 from ..metric.results import Count, Rate, Summary
+from ..metric.rounding import arrow, interval_text, number_text, signed_text, with_arrow
 from ..written.results import direction_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from .groups import GROUPS, is_below, prefixes
-from .numbers import number_text
+from .rounding import number_text
 
 FEW_CLUSTERS = 10  # below which an interval is often too narrow
 Interval = tuple[float, float]

@@ -38,7 +38,7 @@ from ..ranking.operating_points import (
     samples_above,
 )
 from ..ranking.quantities import AUROC, PERCENT, Quantity
-from ..ranking.risk import AUARC, AUGRC, AURC, E_AURC, PRR, RISK_POINTS, parse_risk
+from ..ranking.risk_curves import AUARC, AUGRC, AURC, E_AURC, PRR, RISK_POINTS, parse_risk
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")
 POSITIVES = ("out", "in")

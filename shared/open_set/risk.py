@@ -23,7 +23,7 @@ from ..arrays.checks import as_open_share, as_scores, as_share, as_written, by_k
 from ..arrays.exact import weighted_sum
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from ..ranking.quantities import Quantity, least_reaching, quantities
-from ..ranking.risk import AUGRC, AURC, RISK_POINTS, gain_of, gains, parse_risk, unit_of_gains
+from ..ranking.risk_curves import AUGRC, AURC, RISK_POINTS, gain_of, gains, parse_risk, unit_of_gains
 
 _AREAS = {"aurc": AURC, "augrc": AUGRC}
 RISK_METRICS = (*_AREAS,)

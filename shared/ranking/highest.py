@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from .counts import Counts
 from .quantities import Quantity, in_either_order, least_reaching
-from .risk import among_first, expected
+from .risk_curves import among_first, expected
 
 Number = Callable[[int, int], int]  # of samples, from the numbers of positives and of negatives
 

@@ -11,8 +11,8 @@ from ..answers.computing import Computation, compute_models
 from ..answers.subject import subject_of
 from ..detection.coco import COCO_LIMIT, coco_averages
 from ..detection.openset_detection import OpenSetDetection
-from ..metric.numbers import number_text
 from ..metric.results import Rate, Summary, kind_of
+from ..metric.rounding import number_text
 from ..reading.boxes.classes import class_options
 from ..reading.boxes.dataset import Detections, with_names_in_tables
 from ..reading.boxes.reading import BoxReading, reading_of

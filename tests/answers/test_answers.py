@@ -17,11 +17,12 @@ import pytest
 from openworld_metrics import METRICS, compare, read
 from openworld_metrics.answers import computing, pictures
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
-from openworld_metrics.answers.answers import LEVEL, answers_of, results_of
+from openworld_metrics.answers.answers import answers_of, results_of
+from openworld_metrics.answers.computing import LEVEL
 from openworld_metrics.answers.saved import as_json, example_answers, from_json, saved_answers, whole
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
-from openworld_metrics.metric.numbers import number_text
+from openworld_metrics.metric.rounding import number_text
 from openworld_metrics.reading import Reading
 from openworld_metrics.written import results as written
 from tests import cases

@@ -16,8 +16,8 @@ import pytest
 from openworld_metrics import AnomalySuite
 from openworld_metrics.command import anomaly as command
 from openworld_metrics.faces.summaries import anomaly_summary
-from openworld_metrics.metric.numbers import number_text
 from openworld_metrics.metric.results import Rate, summary_of_groups
+from openworld_metrics.metric.rounding import number_text
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.suites import differences as differing, evaluate_anomaly_folder

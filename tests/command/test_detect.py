@@ -19,7 +19,7 @@ from demo import writers
 from openworld_metrics import OpenSetDetection, compare, suites
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.faces import summaries
-from openworld_metrics.metric.numbers import DIGITS
+from openworld_metrics.metric.rounding import DIGITS
 from openworld_metrics.metric.signature import differing
 from openworld_metrics.reading import Detections
 from openworld_metrics.suites.detection import Results

@@ -17,7 +17,7 @@ from openworld_metrics import OODBench, compare
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.computing import compute_models
 from openworld_metrics.answers.subject import subject_of
-from openworld_metrics.command import intervals, messages
+from openworld_metrics.command import messages, outputs
 from openworld_metrics.command.commands import cli
 from openworld_metrics.command.messages import end_waiting, show, waiting
 from openworld_metrics.command.options import WaitingCommand
@@ -84,10 +84,8 @@ def test_intervals_that_take_no_time(scores: dict[str, np.ndarray]) -> None:
         done = compute_models(subject, reading, OODBench.options, intervals=wanted)
         found = done.models[""].summary
         assert found.results == (plain if wanted is False else certain).results
-        assert intervals.note_of(done, OODBench.options) == (
-            "" if wanted is False else "95 % intervals: 1,000 resamples"
-        )
-        assert intervals.without_intervals(found) == plain
+        assert outputs.note_of(done, OODBench.options) == ("" if wanted is False else "95 % intervals: 1,000 resamples")
+        assert outputs.without_intervals(found) == plain
 
 
 def test_too_few_samples_have_no_intervals_unasked() -> None:
@@ -101,7 +99,7 @@ def test_too_few_samples_have_no_intervals_unasked() -> None:
             enough = level is not None or (not few and groups is None)
             assert (done.models[""].summary.results["auroc"].interval is not None) == enough
             words = "No intervals: there are fewer than 10 samples of a kind."
-            assert intervals.note_of(done, options) == ("95 % intervals: 1,000 resamples" if enough else words)
+            assert outputs.note_of(done, options) == ("95 % intervals: 1,000 resamples" if enough else words)
 
 
 def test_one_rule_says_which_intervals_come_by_themselves() -> None:

@@ -8,6 +8,7 @@ import functools
 import json
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -139,6 +140,19 @@ def test_a_room_says_in_a_line_what_lives_there() -> None:
         line, _, more = said.partition("\n")
         assert line.endswith("."), folder
         assert not more or more.startswith("\n"), folder
+
+
+# files of the same subject in several rooms: a task, a format, or what one room makes and another shows
+IN_SEVERAL_ROOMS = {
+    *("anomaly", "detection", "ood", "topk"),
+    "coco",
+    *("answer", "curves", "files", "maps", "masks", "pictures", "reading", "results"),
+}
+
+
+def test_a_name_of_a_file_stands_for_one_subject() -> None:
+    stems = Counter(file.stem for file in MODULES.values())
+    assert {stem for stem, number in stems.items() if number > 1} <= {"__init__", *IN_SEVERAL_ROOMS}
 
 
 def test_every_room_is_installed(root: Path) -> None:

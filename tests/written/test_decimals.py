@@ -12,8 +12,8 @@ from decimal import ROUND_HALF_EVEN, Context, Decimal
 import pytest
 
 from openworld_metrics.faces.tables import FORMS, make_table, render
-from openworld_metrics.metric.numbers import decimal_text, number_text, signed_text
 from openworld_metrics.metric.results import Rate
+from openworld_metrics.metric.rounding import decimal_text, number_text, signed_text
 
 EXACT = Context(prec=2000, rounding=ROUND_HALF_EVEN)
 

@@ -29,10 +29,10 @@ from ...reading.rows.metrics import LAYOUTS
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html
-from . import files, form, view, work, worker
+from . import form, session, view, work, worker
 from .credits import EXAMPLES
-from .files import Held
 from .pairs import PAIRS, siblings
+from .session import Held
 from .worker import Look, PageError, Request, best_of
 
 LOCAL = (
@@ -365,8 +365,8 @@ class Page:
         if not dropped:
             return
         source = visit.source or Held([{} for _ in self.inputs])
-        own: list[files.Models] = [*source.files]
-        own[place] = files.added(own[place] if visit.values["add"] else {}, [file["path"] for file in dropped])
+        own: list[session.Models] = [*source.files]
+        own[place] = session.added(own[place] if visit.values["add"] else {}, [file["path"] for file in dropped])
         pasted = ["" if i == place else text for i, text in enumerate(source.pasted)]
         source = Held(own, pasted, source.photographs)
         yield {self.parts[f"file{place}"]: None, self.parts["source"]: source}
@@ -433,7 +433,7 @@ class Page:
         """The updates of what stands beside the data."""
         p = self.parts
         card = (
-            view.data_card(seen, files.named(source.files, source.pasted), False)
+            view.data_card(seen, session.named(source.files, source.pasted), False)
             if source
             else view.data_card(*self._example_card())
         )
@@ -578,7 +578,7 @@ class Page:
             else:
                 text = view.csv_of(answer) if kind == "csv" else view.json_of(answer)
             suffix = "html" if kind == "report" else kind
-            return gr.update(value=files.kept(f"{answer.metric}.{suffix}", text))
+            return gr.update(value=session.kept(f"{answer.metric}.{suffix}", text))
 
         return taking
 
@@ -613,7 +613,7 @@ class Page:
         return Request(self.metric, self._example.files, wishes=wishes, options=options, photographs=photographs)
 
     def _example_card(self) -> tuple[Look, str, bool, str]:
-        return self._example_look, files.named(self._example.files), True, EXAMPLES[self.metric].html
+        return self._example_look, session.named(self._example.files), True, EXAMPLES[self.metric].html
 
 
 def _html(value: str = "", visible: bool = True, js_on_load: str = "") -> Any:

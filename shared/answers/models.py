@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..metric.groups import prefixes
-from ..metric.numbers import DIGITS, TOO_FEW, decimal_text, number_text
 from ..metric.results import Count, Key, Rate, Summary, kind_of
+from ..metric.rounding import DIGITS, TOO_FEW, decimal_text, number_text
 from .answer import NO_DIFFERENCE, Difference, Table
 from .computing import Computation
 from .subject import Computed, Subject

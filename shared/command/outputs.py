@@ -1,4 +1,4 @@
-"""The files that a command reads and writes, and how results are printed: checked before the computation."""
+"""Outputs of a command: the files that it writes, checked before the computation, and the form that it prints."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from typing import Any
 
 import click
 
+from ..answers.computing import Computation
 from ..faces.plot import check_picture
 from ..faces.terminal import check_layout
+from ..metric.results import Rate, Summary
 from ..reading.rows.inputs import file_of
 from ..written.files import check_file, write_file
 from ..written.results import as_json
 from .messages import complain, on_terminal, show
+from .options import INTERVALS
 
 PRINTED = ("text", "json")
 
@@ -104,3 +107,26 @@ def form_of(form: str | None, percent: bool) -> str:
     if percent and form == "json":
         raise click.UsageError("expected --percent with a table, got it with JSON, whose rates are in [0, 1]")
     return form
+
+
+def note_of(done: Computation, options: Mapping[str, Any]) -> str:
+    """A note on the intervals of a computation, or on why there are none."""
+    if done.level is None:
+        return done.why
+    drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
+    return f"{100 * done.level:.12g} % intervals: {options['n_resamples']:,} resamples{drawn}"
+
+
+def without_intervals(summary: Summary) -> Summary:
+    """A summary without its automatic intervals, so that saved results do not depend on the terminal."""
+
+    def bare(results: Any) -> Any:
+        return {
+            key: result._replace(interval=None) if isinstance(result, Rate) else result
+            for key, result in results.items()
+        }
+
+    groups = summary.groups
+    rows = groups and {name: bare(row) for name, row in groups.items()}
+    options = {name: value for name, value in summary.options.items() if name not in INTERVALS}
+    return summary._replace(results=bare(summary.results), groups=rows, options=options)
