@@ -18,8 +18,8 @@ from PIL import ExifTags, Image as Pixels, ImageOps
 from scipy.ndimage import binary_dilation, binary_erosion
 
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
-from ..reading.maps.listing import key_of
 from ..reading.maps.maps import resized_map
+from ..reading.maps.names import key_of
 from ..reading.places import matched
 from ..reading.reasons import named
 from .subject import Computed

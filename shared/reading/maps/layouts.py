@@ -138,13 +138,6 @@ PAIR = "folders"  # a plain folder of masks: no images, no categories
 TITLES = {layout.name: layout.title for layout in LAYOUTS}
 NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
 
-# ends of masks' names, longest first: SegmentMeIfYouCan, Fishyscapes, KolektorSDD, MVTec AD, KolektorSDD2
-MASK_ENDINGS = ("_labels_semantic", "_ground_truth", "_groundtruth", "_labels", "_label", "_masks", "_mask", "_gt")
-KIND_FOLDERS = ("test", "ground_truth", "labels")  # folders that name a kind of file, not a part of the data
-_TEXTS = (".html", ".ipynb", ".log", ".md", ".pdf", ".py", ".rst", ".sh", ".tex", ".txt")
-_TABLES = (".cfg", ".csv", ".db", ".ini", ".json", ".jsonl", ".toml", ".tsv", ".xlsx", ".xml", ".yaml", ".yml")
-NOTES = frozenset([*_TEXTS, *_TABLES])  # suffixes of files beside maps, masks and images
-
 
 def layout_of(
     names: Iterable[str], folder: Path, name: str | None = None, *, needs_masks: bool = True

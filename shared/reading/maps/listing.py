@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
-import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -16,9 +14,6 @@ from ..places import PICTURES, Archives, files_below
 from ..reading import Place, as_paths
 from ..sides import means_normal
 from .layouts import (
-    KIND_FOLDERS,
-    MASK_ENDINGS,
-    NOTES,
     PAIR,
     Layout,
     categories_of,
@@ -28,12 +23,12 @@ from .layouts import (
     read_list,
     with_normal_folder,
 )
-from .planes import ARRAY_SUFFIXES, MASK_SUFFIXES
+from .names import is_note, number_of_mask, place_of, place_of_mask, suffix_of
+from .planes import MASK_SUFFIXES
 
 NOTE, OUTSIDE, ELSEWHERE = "without a map, mask or image", "not of the test", "of other categories"
 _CLOUD = "with clouds of points"
 _FOLDERS_OF_MASKS = ("mask", "masks", "ground_truth", "gt")
-_SUFFIXES = PICTURES | {*ARRAY_SUFFIXES}
 
 
 class Tree(NamedTuple):
@@ -107,58 +102,6 @@ class Tree(NamedTuple):
             if all(part in ("*", each) or fnmatchcase(each, part) for each, part in zip(own, parts)):
                 by_place["/".join(own[:-level]) if level else place].append(name)
         return dict(by_place)
-
-
-def suffix_of(name: str) -> str:
-    """The suffix of a file's name in lower case, such as ".png"; empty for a name without one."""
-    return os.path.splitext(name)[1].lower()
-
-
-def is_note(name: str) -> bool:
-    """Whether a file holds no map, mask or image by its suffix."""
-    return suffix_of(name) in NOTES
-
-
-def place_of(name: str) -> str:
-    """The path of a map, mask or image without its suffixes, in one form of Unicode (NFC).
-
-    >>> place_of("cut/a.png"), place_of("cut/a.png.npy"), place_of("v1.5.tiff")
-    ('cut/a', 'cut/a', 'v1.5')
-    """
-    stem = os.path.splitext(name)[0]
-    inner, suffix = os.path.splitext(stem)
-    return unicodedata.normalize("NFC", inner if suffix.lower() in _SUFFIXES else stem)
-
-
-def _number_of_mask(name: str | Path) -> str:
-    """The number of one of several masks of an image, as in AITEX's 0002_mask2.png; "" for other names."""
-    match = re.search(r"(?<=[^/]_mask)\d+$", place_of(str(name)), re.IGNORECASE)
-    return match[0] if match else ""
-
-
-def place_of_mask(name: str) -> str:
-    """The place of the image of a mask: without one of the MASK_ENDINGS, in any case, and its number after "_mask".
-
-    >>> place_of_mask("kos01/Part0_label.bmp"), place_of_mask("10301_GT.png"), place_of_mask("7.png")
-    ('kos01/Part0', '10301', '7')
-    >>> place_of_mask("0002_002_00_mask2.png")
-    '0002_002_00'
-    """
-    place = place_of(name)
-    place = place[: len(place) - len(_number_of_mask(name))]
-    ending = next((ending for ending in MASK_ENDINGS if place.lower().endswith(ending)), "")
-    stem = place[: len(place) - len(ending)]
-    return stem if stem and not stem.endswith("/") else place
-
-
-def key_of(place: str) -> str:
-    """A place without the folders that name a kind of file, KIND_FOLDERS.
-
-    >>> key_of("nut/test/cut/000")
-    'nut/cut/000'
-    """
-    *folders, name = place.split("/")
-    return "/".join([*(part for part in folders if part not in KIND_FOLDERS), name])
 
 
 def is_archive(path: Path) -> bool:
@@ -410,7 +353,7 @@ def _check_masks_alone(tree: Tree) -> None:
 def _list_masks(tree: Tree) -> Listed:
     """An image for each mask of a plain folder.
 
-    Where a picture lies beside the mask of its name, which has one of the MASK_ENDINGS, that folder holds images too.
+    Where a picture lies beside the mask of its name, which has an ending of masks, that folder holds images too.
     """
     _check_masks_alone(tree)
     problems: list[Problem] = []
@@ -432,7 +375,7 @@ def _list_masks(tree: Tree) -> Listed:
     listed = []
     for place in sorted({*masks, *images}):
         own, beside_it = masks.get(place, []), images.get(place, [])
-        numbered = len({place_of(path.name) for path in own}) == len(own) and all(map(_number_of_mask, own))
+        numbered = len({place_of(path.name) for path in own}) == len(own) and all(map(number_of_mask, own))
         problems += [*([] if numbered else _repeated(own, "mask")), *_repeated(beside_it, "image")]
         anomalous = None if own else False
         image, stem = next(iter(beside_it), None), place.rpartition("/")[2]

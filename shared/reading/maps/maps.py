@@ -24,8 +24,9 @@ from ..progress import progress_bar
 from ..reading import ALONE, Category, Input, Place, Reading
 from ..reasons import named, some
 from .layouts import LAYOUTS, TITLES
-from .listing import AnomalyImage, is_archive, key_of
+from .listing import AnomalyImage, is_archive
 from .masks import VOID, MaskRules, Masks, invalid_pixels, read_masks, saturations_of
+from .names import key_of
 from .pairing import MAPS, AnomalyMaps, check_names, list_models
 from .planes import MASK_SUFFIXES, read_map, read_mask_values, stated_shape
 

@@ -22,12 +22,9 @@ from .listing import (
     Problem,
     Tree,
     is_archive,
-    is_note,
-    key_of,
     list_anomaly_images,
-    place_of,
-    suffix_of,
 )
+from .names import is_note, key_of, place_of, suffix_of
 from .planes import MAP_SUFFIXES, read_mask_values
 
 MAPS, MASKS = "maps", "masks"  # kinds of a census, and the usual names of the inputs
