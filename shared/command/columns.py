@@ -21,6 +21,7 @@ from ..metric.states import COUNTS
 from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
+from ..reading.rows.from_names import FROM_NAMES
 from ..reading.rows.inputs import file_of, read_column, split_place
 from ..reading.rows.metrics import LAYOUTS
 from ..scores import SCORES
@@ -59,9 +60,15 @@ def column_flags(helps: dict[str, str]) -> Callable[[Command], Command]:
     return add
 
 
-def stated(options: Mapping[str, Any]) -> dict[str, bool]:
+def stated(options: Mapping[str, Any]) -> dict[str, list[Any]]:
     """How `read` takes labels whose values options explain: as they stand, whatever the name of their column says."""
-    return {} if options.keys().isdisjoint(("in_value", "out_value")) else {"stated": True}
+    values = [options[name] for name in ("in_value", "out_value") if name in options]
+    return {"stated": values} if values else {}
+
+
+def of_names(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The regular expressions that make columns of names, which `read` takes."""
+    return {name: arguments[name] for name in FROM_NAMES if arguments[name] is not None}
 
 
 class Source(NamedTuple):

@@ -22,7 +22,7 @@ from ..reading.rows.joins import CURE, Sheet, order_by_key
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.tables.files import Table
 from ..written.results import as_json
-from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, stated, without_score
+from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, of_names, stated, without_score
 from .messages import say
 from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
 from .outputs import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
@@ -84,7 +84,8 @@ def compare(
     readings: list[Reading] = []
     for source, score in zip(sources, scores):
         with source.named():
-            reading = source.read(name, flip=flip, by_position=by_position, **stated(wanted))
+            how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
+            reading = source.read(name, **how)
             said = [note for one in readings for note in one.notes]
             new = [note for note in reading.notes if note not in said]
             say(replace(reading, guesses=() if readings else reading.guesses, notes=new))

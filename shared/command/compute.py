@@ -22,7 +22,7 @@ from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..suites.leaderboard import samples_of
 from ..written.results import SAMPLES, as_json, census_record
-from .columns import COLUMNS, Source, column_flags, flag_of, stated, with_score, without_score
+from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
 from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
 from .outputs import (
@@ -111,7 +111,13 @@ def compute(
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
     with source.named():
-        how = {"flip": flip, "by_position": by_position, "leave_out": leave_out, **stated(wanted)}
+        how = {
+            "flip": flip,
+            "by_position": by_position,
+            "leave_out": leave_out,
+            **stated(wanted),
+            **of_names(arguments),
+        }
         reading = source.read(name, **how)
         reading = reading if images is not None else replace(reading, table=None)  # which may hold the file
         if len(reading.models) > 1:

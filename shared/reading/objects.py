@@ -170,6 +170,20 @@ def by_column(content: Any) -> Any:
     return {name: [row.get(name) for row in rows] for name in dict.fromkeys(chain.from_iterable(rows))}
 
 
+def by_path(content: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """The values of an object, and of the objects and records in it, by their paths; dicts of boxes are values.
+
+    >>> [*by_path({"predictions": {"real": [0.1], "rows": [{"p": 0.7}, {"p": 0.9}]}, "auroc": 1.0})]
+    [('predictions.real', [0.1]), ('predictions.rows.p', [0.7, 0.9]), ('auroc', 1.0)]
+    """
+    for name, value in content.items():
+        column = by_column(value) if isinstance(value, (dict, list)) else value
+        if isinstance(column, dict) and "boxes" not in column and column:
+            yield from by_path(column, f"{above}{name}.")
+        else:
+            yield f"{above}{name}", column
+
+
 def _rows_of_object(content: dict[str, Any]) -> list[Any]:
     """The records in an object of pandas; none in another one."""
     names, data = content.get("columns"), content.get("data")

@@ -36,6 +36,7 @@ _KNOWN = (
     (_NAMED, "known inlier inliers indistribution indist ind normal nominal"),
     (_LABEL, "good ok okay pass passed healthy seen"),
     (Place.CELL | Place.FILE, "id in"),
+    (Place.CELL | Place.FILE, "bonafide"),
     (Place.CELL, "closed false"),
     (Place.OUTCOME, "correct right"),
 )
@@ -44,6 +45,7 @@ _UNKNOWN = (
     (_NAMED, "outlier outliers anomaly anomalous"),
     (_LABEL, "anomalies abnormal novelty bad ng nok fail failed defect defective faulty open"),
     (Place.CELL | Place.FILE, "out"),
+    (Place.CELL | Place.FILE, "spoof"),
     (Place.CELL, "true"),
     (Place.OUTCOME, "wrong incorrect error misclassified"),
 )
@@ -52,6 +54,14 @@ _WORDS: Mapping[str, tuple[bool, Place]] = {
     for is_unknown, rows in ((False, _KNOWN), (True, _UNKNOWN))
     for place, words in rows
     for word in words.split()
+}
+# words for known and unknown samples of a field, which mean these only beside one another: a class may be called human
+_PAIRS = (
+    "bonafide spoof, genuine impostor, target nontarget, correct wrong, human ai, real fake, benign malware, "
+    "benign malicious"
+)
+_BY_PAIR: Mapping[frozenset[str], str] = {
+    frozenset(pair): pair[1] for pair in (text.split() for text in _PAIRS.split(", "))
 }
 TRUTHS = ("true", "false")  # cells that stand for 1 and 0, so that the name of their column says what they mean
 _FILLERS = ("is", "are", "label", "labels", "flag", "target", "gt", "truth", "sample", "samples", "image", "images")
@@ -71,7 +81,31 @@ def side_of(word: object) -> bool | None:
     >>> side_of("OOD"), side_of("In-distribution"), side_of("NG"), side_of("cat")
     (True, False, True, None)
     """
-    return _side(re.sub(r"[^a-z]", "", str(word).lower()), Place.CELL)
+    return _side(_letters(word), Place.CELL)
+
+
+def sides_of(words: Iterable[str]) -> dict[str, bool | None]:
+    """Whether each distinct word of a column means unknown, known (False), or neither (None).
+
+    >>> sides_of(["Human", "AI"]), sides_of(["human", "car"])
+    ({'Human': False, 'AI': True}, {'human': None, 'car': None})
+    """
+    words = [*words]
+    unknown = _unknown_of_pair(words)
+    return {word: side_of(word) if unknown is None else _letters(word) == unknown for word in words}
+
+
+def are_pair(words: Iterable[str]) -> bool:
+    """Whether the distinct words of a column are the two of a field, such as bonafide and spoof."""
+    return _unknown_of_pair(words) is not None
+
+
+def _unknown_of_pair(words: Iterable[str]) -> str | None:
+    return _BY_PAIR.get(frozenset(map(_letters, words)))
+
+
+def _letters(word: object) -> str:
+    return re.sub(r"[^a-z]", "", str(word).lower())
 
 
 def side_of_name(name: str) -> bool | None:

@@ -123,6 +123,8 @@ SAMPLES = ["--predictions", "p.npy", "--references", "y.npy", "--open-scores", "
 PAIRED = ["--first-open-scores", "s.npy", "--second-open-scores", "s.npy", "--first-predictions", "p.npy"]
 BOXES = ["--predictions", "boxes/predictions", "--references", "boxes/data.yaml"]
 
+PATTERNS = dict.fromkeys(("--label-from-name", "--groups-from-name", "--clusters-from-name"), "(")
+
 # the other arguments of each command, and a wrong value for each of its flags that takes one
 WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
     "compute": (
@@ -132,6 +134,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             **dict.fromkeys(
                 ("--image-scores", "--image-labels", "--samples", "--counts", "--groups", "--clusters"), NONE
             ),
+            **PATTERNS,
             "--option": "tpr",
             "--save": NO_FOLDER,
             "--format": "yak",
@@ -147,6 +150,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             **dict.fromkeys(("--second-predictions", "--second-open-scores", "--second-image-scores"), NONE),
             **dict.fromkeys(("--references", "--open-labels", "--image-labels", "--samples"), NONE),
             **dict.fromkeys(("--counts", "--groups", "--clusters"), NONE),
+            **PATTERNS,
             "--option": "tpr",
             "--save": NO_FOLDER,
             "--format": "yak",

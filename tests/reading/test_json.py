@@ -14,7 +14,9 @@ from typing import Any
 import orjson
 import pytest
 
+from openworld_metrics import read
 from openworld_metrics.reading import objects as reader
+from openworld_metrics.reading.tables.files import read_table
 from tests.conftest import Run
 
 TEXTS = [
@@ -193,3 +195,65 @@ def test_a_name_stated_twice_in_files_of_a_command(tmp_path: Path, run: Run, mon
         assert (code, output) == (2, "")
         assert message in errors
     assert run(*detect, "references.json", "--predictions", "predictions.json")[0] == 0
+
+
+NESTED = {"name": "x", "predictions": {"real": [0.25, 0.5], "samples": [0.75, 0.5, 1.0]}, "metrics": {"auroc": 0.9}}
+
+
+def test_paths_into_objects(tmp_path: Path, run: Run) -> None:
+    """In each place of a column: of ood, of flags, beside a file and in Python; in a file, or in lines of objects."""
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(NESTED))
+    known, unknown = f"{path}:predictions.real", f"{path}:predictions.samples"
+    own = json.loads(run("ood", "--known", known, "--unknown", f"ai={unknown}", "--metrics", "auroc")[1])
+    assert own["auroc"] == 5.5 / 6
+    own = json.loads(run("ood", "--known", f"{path}:-predictions.real", "--unknown", f"{path}:-predictions.samples")[1])
+    assert own["auroc"] == 0.5 / 6
+    records = [{"id": i, "scores": {"msp": score}, "y": i % 2} for i, score in enumerate((0.1, 0.7, 0.3, 0.9))]
+    for text in (
+        json.dumps(records),
+        "\n".join(map(json.dumps, records)),
+        json.dumps({"results": records, "config": {"seed": 1, "list": [[1, 2]]}}),
+    ):
+        path.write_text(text)
+        above = "results." if '"results"' in text else ""
+        columns = {"predictions": f"{above}scores.msp", "references": f"{above}y"}
+        assert read("ood_bench", path, columns=columns).columns["predictions"].tolist() == [0.1, 0.7, 0.3, 0.9]
+        places = [part for name, column in columns.items() for part in (f"--{name}", f"{path}:{column}")]
+        assert json.loads(run("compute", "ood_bench", *places, "--metrics", "auroc")[1]) == {"auroc": 1.0}
+        names = [part for name, column in columns.items() for part in (f"--{name}", column)]
+        assert json.loads(run("compute", "ood_bench", path, *names, "--metrics", "auroc")[1]) == {"auroc": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("column", "message"),
+    [
+        (
+            "predictions",
+            "predictions: expected a list, got an object; its lists are predictions.real, predictions.sampl",
+        ),
+        ("metrics.auroc", "metrics.auroc: expected a list, got 0.9; there are predictions.real, predictions.samples"),
+        ("metrics", "metrics: expected a list, got an object; of pandas, to_json(orient='records') writes a list of"),
+        ("predictions.fake", "expected a column predictions.fake, got predictions.real, predictions.samples; name"),
+    ],
+)
+def test_a_path_that_leads_to_no_list(column: str, message: str, tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps(NESTED))
+    code, _, errors = run("ood", "--known", f"{path}:{column}", "--unknown", f"{path}:predictions.samples")
+    assert code == 2
+    assert f"x.json: {message}" in errors
+
+
+def test_a_path_that_is_there_twice(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text('{"a": {"b": [0.5]}, "a.b": [0.25]}')
+    with pytest.raises(ValueError, match=r"x\.json: expected one value at each path, got 2 at 'a\.b'"):
+        read_table(tmp_path / "x.json")
+
+
+def test_lists_of_different_lengths(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps({"a": {"p": [0.5, 0.25, 0.75], "y": [0, 1]}}))
+    code, _, errors = run("compute", "ood_bench", path, "--predictions", "a.p", "--references", "a.y")
+    assert code == 2
+    assert "expected columns of one length, got 3 predictions, 2 references" in errors

@@ -36,6 +36,7 @@ MAX_MODELS = 20
 MAX_IMAGES = 48
 MAX_WORDS = 2_000  # characters of a message
 _ROWS, _COLUMNS, _CELL = 4, 9, 24  # that the first rows show
+_OF_LABELS = ("in_value", "out_value")  # what values of labels mean
 CLASSES = ("known_classes", "previously_known")  # options that may be typed as names
 
 
@@ -220,15 +221,17 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         wishes={name: names for name, names in request.wishes.items() if names},
         read_as=request.read_as,
         leave_out=request.leave_out,
-        stated=any(request.options.get(name, value) != value for name, value in _of_labels(request.metric)),
+        stated=_stated(request),
         limits=PAGES,
     )
     return Reading(request.metric, {}), rows
 
 
-def _of_labels(metric: str) -> list[tuple[str, Any]]:
-    """The options that say what values of labels mean, with their defaults."""
-    return [pair for pair in metric_class(metric).options.items() if pair[0] in ("in_value", "out_value")]
+def _stated(request: Request) -> list[Any]:
+    """The options that say what values of labels mean, unless all are the usual ones."""
+    usual = {name: value for name, value in metric_class(request.metric).options.items() if name in _OF_LABELS}
+    own = {name: request.options.get(name, value) for name, value in usual.items()}
+    return [*own.values()] if own != usual else []
 
 
 def _source(request: Request, rows: Rows | None) -> Source | None:

@@ -10,7 +10,7 @@ Its confidence is higher for known samples, and is therefore negated, in a file 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,10 +24,11 @@ from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
 from ..sides import side_of_name
-from ..tables.files import STANDARD_INPUT, SUFFIXES, Streamed, Table, check_names, read_table, whole
+from ..tables.files import NAMED, STANDARD_INPUT, SUFFIXES, Lines, Streamed, Table, check_names, read_table, whole
 from .cells import num_dimensions, plain
+from .from_names import Pattern, stand_below
 from .joins import Sheet, joined
-from .kinds import Column, Names
+from .kinds import Column, Names, Scores as ScoresColumn
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
 from .roles import check_role, check_sets, numbers_of
 
@@ -39,6 +40,7 @@ class Opened(NamedTuple):
 
     files: of all inputs
     sentences: what was recognised; notes, how rows were joined; question, what was not recognised
+    file_of_rows: (N,) the name of each row's file in the first table, if it has the rows of several
     """
 
     tables: Sequence[Table]
@@ -46,6 +48,7 @@ class Opened(NamedTuple):
     sentences: Sequence[str] = ()
     notes: Sequence[str] = ()
     question: str = ""
+    file_of_rows: np.ndarray | None = None
 
 
 def tables_of_places(
@@ -124,7 +127,7 @@ def split_place(place: str) -> tuple[Path, list[str]]:
     """
     name, colon, names = place.rpartition(":")
     # an existing file, or C:\… on Windows, has no column after its colon
-    if not colon or os.path.exists(place) or not (Path(name).suffix or name == "-"):
+    if not colon or os.path.exists(place) or not (Path(name).suffix or name == "-" or os.path.isfile(name)):
         return Path(place), []
     if not all(names.split(",")):
         raise ValueError(f"{place}: expected FILE:COLUMN,COLUMN, got a column without a name")
@@ -185,18 +188,28 @@ def check_direction(names: Sequence[str]) -> None:
 
 
 def tables_of_inputs(
-    layout: Layout, inputs: Sequence[Any], archives: Archives, limits: Limits, *, by_position: bool = False
+    layout: Layout,
+    inputs: Sequence[Any],
+    archives: Archives,
+    limits: Limits,
+    *,
+    names: Sequence[str] = (),
+    patterns: Sequence[Pattern] = (),
+    by_position: bool = False,
 ) -> Opened:
     """The arrays of all files of each input: a file, a folder, an archive, several of these, or a data frame.
 
-    Rows are joined in the order of the first file. Parameters: by_position, whether they are taken as they stand.
+    Rows are joined in the order of the first file. Parameters: names, the columns that are wanted; patterns, of names,
+    for which the rows of files of the same columns stand one below another; by_position, whether rows are taken as they
+    stand.
     """
-    read = [_sheets_of_input(layout, one, archives, limits) for one in inputs]
+    read = [_sheets_of_input(layout, one, archives, limits, names, patterns) for one in inputs]
     sheets = [sheet for each in read for sheet in each.sheets]
     question = next((each.question for each in read if each.question), "")
-    notes: list[str] = []
+    notes = [note for each in read for note in each.notes]
     if not by_position and not question:  # files of several lengths may be of several kinds of samples
-        tables, notes = joined(sheets)
+        tables, said = joined(sheets)
+        notes += said
         sheets = [sheet._replace(table=table) for sheet, table in zip(sheets, tables)]
     pooled, start = [], 0
     for each in read:
@@ -206,7 +219,8 @@ def tables_of_inputs(
         pooled.append(table if each.paths else sheets[start].table)
         start += len(each.sheets)
     sentences = [sentence for each in read for sentence in each.sentences]
-    return Opened(pooled, [path for each in read for path in each.files], sentences, notes, question)
+    file_of_rows = next((each.file_of_rows for each in read), None)
+    return Opened(pooled, [path for each in read for path in each.files], sentences, notes, question, file_of_rows)
 
 
 class _Input(NamedTuple):
@@ -216,10 +230,14 @@ class _Input(NamedTuple):
     paths: Sequence[Path] = ()
     files: Sequence[Path] = ()
     sentences: Sequence[str] = ()
+    notes: Sequence[str] = ()
     question: str = ""
+    file_of_rows: np.ndarray | None = None
 
 
-def _sheets_of_input(layout: Layout, files: Any, archives: Archives, limits: Limits) -> _Input:
+def _sheets_of_input(
+    layout: Layout, files: Any, archives: Archives, limits: Limits, names: Sequence[str], patterns: Sequence[Pattern]
+) -> _Input:
     if isinstance(files, Table):
         return _Input([Sheet("the table", files)])
     if hasattr(files, "columns") and hasattr(files, "iloc"):
@@ -234,14 +252,20 @@ def _sheets_of_input(layout: Layout, files: Any, archives: Archives, limits: Lim
     for place in as_paths(files):
         path = archives.folder(place) if place.suffix.lower() == ".zip" else place
         paths += files_below(path, None) if path.is_dir() else [path]
+    paths = [*dict.fromkeys(paths)]
     limits.check_files(paths)
-    by_path = {path: read_table(path, limits=limits) for path in paths}
-    sides, question = _sides(layout, by_path)
-    if sides:
-        table, stacked, sentences = _stacked(layout, by_path, sides)
-        return _Input([Sheet(paths[0].name, table)], (), stacked, sentences)
-    sheets = [Sheet(title, table) for title, table in zip(_titles([*by_path]), by_path.values())]
-    return _Input(sheets, paths=[*by_path], files=paths, question=question)
+    by_column = isinstance(layout.columns[0], ScoresColumn)
+    by_path = {path: read_table(path, names, limits, are_of_several=True, by_column=by_column) for path in paths}
+    titles = _titles(paths)
+    below = stand_below(titles, [*by_path.values()], patterns)
+    sides, question = ({}, "") if any(one.column == layout.label for one in patterns) else _sides(layout, by_path)
+    if sides or below:
+        table, sentences = _of_sides(layout, by_path, sides) if sides else (_stacked(by_path), [])
+        of_rows = np.repeat(np.asarray(titles, dtype=object), [*map(_num_rows, by_path.values())])
+        notes = [] if sides else [below]
+        return _Input([Sheet(paths[0].name, table)], (), paths, sentences, notes, file_of_rows=of_rows)
+    sheets = [Sheet(title, table) for title, table in zip(titles, by_path.values())]
+    return _Input(sheets, paths=paths, files=paths, question=question)
 
 
 def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:
@@ -285,38 +309,56 @@ def _is_known_beside(path: Path, paths: Sequence[Path]) -> bool:
     return {other.stem.lower() for other in paths if other != path} <= unknown
 
 
-def _stacked(
-    layout: Layout, by_path: Mapping[Path, Table], sides: Mapping[Path, bool]
-) -> tuple[Table, list[Path], list[str]]:
+def _num_rows(table: Table) -> int:
+    return max(map(len, table.arrays.values()), default=0)
+
+
+def _stacked(by_path: Mapping[Path, Table]) -> Table:
+    """The rows of files of the same columns, one below another."""
+    titles = dict(zip(by_path, _titles([*by_path])))
+    named_alike = [
+        table._replace(arrays={"scores": next(iter(table.arrays.values()))}) if table.alone else table
+        for table in by_path.values()
+    ]
+    starts = np.cumsum([0, *map(_num_rows, named_alike)]).tolist()
+
+    arrays, words, lines = {}, {}, {}
+    for name in named_alike[0].arrays:
+        arrays[name] = np.concatenate([np.asarray(table.arrays[name]) for table in named_alike])
+        if all(name in table.words for table in named_alike):
+            words[name] = partial(_words_below, [table.words[name] for table in named_alike])
+        own = [table.lines.get(name, Lines()) for table in named_alike]
+        lines[name] = Lines(below=[*zip(starts, titles.values(), own)])
+    return Table(arrays, words, lines)
+
+
+def _words_below(reads: Sequence[Callable[[], Any]]) -> np.ndarray:
+    return np.concatenate([np.asarray(whole(read())) for read in reads])
+
+
+def _of_sides(layout: Layout, by_path: Mapping[Path, Table], sides: Mapping[Path, bool]) -> tuple[Table, list[str]]:
     """The rows of files of known and of unknown samples, one below another, with a label and the name of their set."""
-    parts: dict[str, list[Any]] = {}
-    label, sets = [], []
     stems = [path.stem for path in sides]
     names = {path: path.stem if stems.count(path.stem) == 1 else f"{path.parent.name}/{path.stem}" for path in sides}
     unknown = [names[path] for path, side in sides.items() if side]
     own: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    label: list[int] = []
+    sets: list[str | None] = []
     for path, side in sides.items():
         own[side][f"{names[path]}{path.suffix}"] = numbers_of(by_path[path])
+        size = _num_rows(by_path[path])
+        label += [int(side)] * size
+        sets += [names[path] if side and len(unknown) > 1 else None] * size
     check_sets(*own)
-    for path, table in by_path.items():
-        arrays = {"scores": next(iter(table.arrays.values()))} if table.alone else table.arrays
-        size = max(map(len, arrays.values()))
+    for path, side in sides.items():
         with named(path.name):
-            check_role(table, [], sides[path])
-        for name, array in arrays.items():
-            parts.setdefault(name, []).append(np.asarray(array))
-        label += [int(sides[path])] * size
-        sets += [names[path] if sides[path] and len(unknown) > 1 else None] * size
-    joined = {name: np.concatenate(several) for name, several in parts.items()}
-    joined[layout.label] = np.asarray(label)
+            check_role(by_path[path], [], side)
+    table = _stacked(by_path)
+    table.arrays[layout.label] = np.asarray(label)
     if len(unknown) > 1:
-        joined[_SETS] = np.asarray(sets, dtype=object)
+        table.arrays[_SETS] = np.asarray(sets, dtype=object)
     known = [f"{names[path]}{path.suffix}" for path, side in sides.items() if not side]
-    return (
-        Table(joined),
-        [*by_path],
-        [f"{some(known)} holds known samples, {some(unknown)} unknown ones, by their names"],
-    )
+    return table, [f"{some(known)} holds known samples, {some(unknown)} unknown ones, by their names"]
 
 
 CONF = "conf"  # OpenOOD's confidence
@@ -386,7 +428,9 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
     Returns {name: path}, sorted. Raises ValueError for a folder without other files of scores, and for duplicate names.
     """
     folder, known = Path(folder), Path(known)
-    paths = (path for path in sorted(folder.rglob("*")) if path.suffix.lower() in SUFFIXES and path.is_file())
+    paths = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in SUFFIXES[:-1] and path.is_file()]
+    # a .txt beside arrays says what they are
+    paths = [path for path in paths if path.suffix.lower() in NAMED] or paths
     others = [path for path in paths if not (known.exists() and path.samefile(known))]
     benchmark = _BENCHMARKS.get(known.stem.lower(), {})
     files: dict[str, Path] = {}
@@ -397,7 +441,7 @@ def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:
             raise ValueError(f"{folder}: expected one file of {name}, got {files[name].name} and {path.name}")
         files[name] = path
     if not files:
-        raise ValueError(f"{folder}: expected files of scores ({', '.join(SUFFIXES)}), got none")
+        raise ValueError(f"{folder}: expected files of scores ({', '.join(SUFFIXES[:-1])}), got none")
     return dict(sorted(files.items()))
 
 

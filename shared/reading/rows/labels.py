@@ -9,9 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..places import unsigned
-from ..sides import TRUTHS, Place, side_of, side_of_column
+from ..sides import TRUTHS, Place, are_pair, side_of_column, sides_of
 from ..tables.files import Streamed, Table
-from .cells import LOOKED_AT, are_numbers, are_words, as_numbers, distinct, is_label, is_text, member, number_of
+from .cells import (
+    LOOKED_AT,
+    are_blank,
+    are_numbers,
+    are_words,
+    as_numbers,
+    distinct,
+    is_label,
+    is_text,
+    member,
+    number_of,
+)
 from .kinds import FLIPPED, Column, are_strings, only
 
 _NO_LABEL = "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly"
@@ -23,7 +34,11 @@ class Labels(Column):
 
     The name of a column may say that 1 means known: is_known, inlier. Its 0 and 1 are then swapped, as with a leading
     "-"; a leading "+" takes a column as it stands.
+
+    as_words: whether words stay as they stand, since in_value and out_value name them
     """
+
+    as_words: bool = False
 
     precedence: ClassVar[int] = 1
 
@@ -64,6 +79,8 @@ class Labels(Column):
         """Whether each cell is a word for a label, or a number in a column that is mostly numbers."""
         if not are_words(value):
             return are_numbers(value)
+        if self.as_words:
+            return are_strings(value)
         sides = _sides(value)
         return are_strings(value) & np.asarray([sides[str(cell)] is not None for cell in value.tolist()], dtype=bool)
 
@@ -82,6 +99,8 @@ class Labels(Column):
         """
         if not is_text(array) or not are_words(array):
             return as_numbers(array)
+        if self.as_words:
+            return np.asarray([cell.strip() for cell in array.tolist()])
         sides = _sides(array)
         return np.asarray([bool(sides[cell]) for cell in array.tolist()], np.int64)
 
@@ -103,11 +122,16 @@ class Labels(Column):
     def sentence(self, names: Sequence[str], table: Table) -> str:
         """A sentence on words that were recognised beside those for the sides; "" if none were."""
         array = member(unsigned(names[0]), table) if names else None
-        words = distinct(array) if isinstance(array, np.ndarray) and array.ndim == 1 and are_words(array) else []
-        word = next((word for word in words if side_of(word) is not None), "")
-        if not word or None not in map(side_of, words):
+        if self.as_words or not isinstance(array, np.ndarray) or array.ndim != 1 or not are_words(array):
             return ""
-        if side_of(word):
+        sides = _said(array)
+        if are_pair(sides):
+            known, unknown = sorted(sides, key=lambda word: bool(sides[word]))
+            return f"{self.name}: {known!r} is known and {unknown!r} unknown, which higher scores are to mean"
+        word = next((word for word, side in sides.items() if side is not None), "")
+        if not word or None not in sides.values():
+            return ""
+        if sides[word]:
             return f"{self.name} are names of classes, and {word!r} marks unknown samples"
         return f"{self.name} are kinds of unknown samples, beside {word!r} for known ones"
 
@@ -132,8 +156,8 @@ def _are_two_numbers(array: Any) -> bool:
 
 def _say_sides(array: Any) -> bool:
     """Whether a column holds words for the sides, other than true and false."""
-    words = distinct(array) if isinstance(array, np.ndarray) and array.dtype.kind in "OU" else []
-    return any(side_of(word) is not None and word.strip().lower() not in TRUTHS for word in words)
+    sides = _said(array) if isinstance(array, np.ndarray) and array.dtype.kind in "OU" else {}
+    return any(side is not None and word.strip().lower() not in TRUTHS for word, side in sides.items())
 
 
 def _swapped(array: Any) -> Any:
@@ -157,8 +181,14 @@ def _sides(array: np.ndarray) -> dict[str, bool | None]:
     Beside words for unknown alone, all others are names of known classes; beside words for known, kinds of unknown
     samples, such as the defects beside good.
     """
-    sides = {word: side_of(word) for word in distinct(array)}
+    sides = _said(array)
     said = {side for word, side in sides.items() if word.strip().lower() not in TRUTHS} - {None}
     if len({*sides.values()} - {None}) == 1 and said:
         return {word: (True not in said) if side is None else side for word, side in sides.items()}
     return sides
+
+
+def _said(array: np.ndarray) -> dict[str, bool | None]:
+    """Whether each word means unknown by itself, or as one of the two of a field."""
+    blank = {*distinct(array[are_blank(array)])}
+    return {**sides_of(word for word in distinct(array) if word not in blank), **dict.fromkeys(blank)}

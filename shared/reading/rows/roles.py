@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..places import unsigned
-from ..sides import Place, side_of, side_of_column, side_of_name
+from ..sides import Place, side_of_column, side_of_name, sides_of
 from ..tables.files import Lines, Table, whole
 from .cells import are_blank, are_numbers, are_words, as_numbers, num_dimensions, plain
 
@@ -44,8 +44,8 @@ def _sides(name: str, array: np.ndarray, has_classes: bool) -> np.ndarray:
     """Whether each sample is unknown, 1 or 0, by a column of its file; NaN where the column does not say it."""
     nothing = np.full(len(array), np.nan)
     if array.dtype.kind in "OU" and are_words(array[~are_blank(array)]):
-        side = side_of_name if plain(name) in _SETS else side_of
-        of_word = {word: side(word) for word in {*map(str, array.tolist())}}
+        words = {*map(str, array.tolist())}
+        of_word = {word: side_of_name(word) for word in words} if plain(name) in _SETS else sides_of(words)
         sides = np.asarray([of_word[str(cell)] for cell in array.tolist()], dtype=float)
         is_named = plain(name) in (*_SETS, *_LABELS) or side_of_column(name, Place.COLUMN) is not None
         return sides if is_named or not np.isnan(sides).any() else nothing

@@ -16,12 +16,14 @@ import numpy as np
 
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
+from ...ood.ood_bench import REST
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
 from ..reasons import some
 from ..tables.files import Lines, Streamed, Table, batches, whole
 from .cells import are_blank, num_dimensions, plain
+from .from_names import FROM_NAMES, patterns_of, with_columns
 from .inputs import tables_of_inputs, tables_of_places
 from .joins import names_rows
 from .kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
@@ -81,6 +83,7 @@ class Unread:
 class Rows:
     """Tables, and the names of the arrays for each of a metric's columns.
 
+    layout: the columns of the metric
     tables: the table of each input, without rows that are left out
     offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
     read_as: how whole numbers of a matrix are read, one of `kinds.READ_AS`
@@ -91,6 +94,7 @@ class Rows:
     """
 
     metric: str
+    layout: Layout
     tables: Sequence[Table]
     offers: MadeOf
     guesses: MadeOf
@@ -104,11 +108,6 @@ class Rows:
     are_all: bool
     unread: Unread | None = None
     leaves_out: bool = False
-
-    @property
-    def layout(self) -> Layout:
-        """The columns of the metric."""
-        return LAYOUTS[self.metric]
 
     @property
     def missing(self) -> list[str]:
@@ -404,8 +403,11 @@ def rows_of(
     read_as: str = "automatic",
     leave_out: bool = False,
     flip: bool = False,
-    stated: bool = False,
+    stated: bool | Sequence[Any] = False,
     by_position: bool = False,
+    label_from_name: str | None = None,
+    groups_from_name: str | None = None,
+    clusters_from_name: str | None = None,
     limits: Limits = COMMANDS,
 ) -> Rows:
     """The tables of a metric's inputs, and what its columns are made of.
@@ -416,13 +418,18 @@ def rows_of(
     them; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows
     with cells that cannot be read are left out; flip, whether scores are higher for known samples, and negated unless
     their name has a sign; stated, whether in_value and out_value say what the values of labels mean, so that the names
-    of their columns do not; by_position, whether rows of several files are taken as they stand, rather than joined by a
-    column that names them (see `joins`).
+    of their columns do not, or their values, of which strings let words stay words; by_position, whether rows of
+    several files are taken as they stand, rather than joined by a column that names them (see `joins`);
+    label_from_name, groups_from_name and clusters_from_name, regular expressions whose groups are the labels, groups or
+    clusters of rows by their names, or by those of their files (see `from_names`).
 
     Raises ValueError for an unknown column, for files that cannot be read, for rows that cannot be joined, and for
     names that no array has.
     """
     layout, archives = LAYOUTS[metric], Archives(limits)
+    if any(isinstance(value, str) and value != REST for value in (stated if isinstance(stated, Sequence) else ())):
+        as_words = (replace(one, as_words=True) if isinstance(one, Labels) else one for one in layout.columns)
+        layout = replace(layout, columns=tuple(as_words))
     if len(inputs) > layout.inputs:
         raise ValueError(f"inputs: expected at most {layout.inputs}, got {len(inputs)}")
     columns = {name: value for name, value in (columns or {}).items() if inputs or value is not None}
@@ -431,12 +438,21 @@ def rows_of(
         raise ValueError(f"columns: expected names of {', '.join(layout.names)}, got {', '.join(unknown)}")
     if read_as not in READ_AS:
         raise ValueError(f"read_as: expected one of {', '.join(READ_AS)}, got {read_as!r}")
+    texts = (label_from_name, groups_from_name, clusters_from_name)
+    patterns = patterns_of(layout, dict(zip(FROM_NAMES, texts)))
+    twice = next((one for one in patterns if columns.get(one.column) is not None), None)
+    if twice is not None:
+        raise ValueError(f"{twice.option}: expected it or {twice.column}, got both")
     if inputs:
-        read = tables_of_inputs(layout, inputs, archives, limits, by_position=by_position)
+        wanted = [one for own in columns.values() for one in ([own] if isinstance(own, str) else own or ())]
+        how: dict[str, Any] = {"names": wanted, "patterns": patterns, "by_position": by_position}
+        read = tables_of_inputs(layout, inputs, archives, limits, **how)
         chosen = {name: [] if not own else [own] if isinstance(own, str) else [*own] for name, own in columns.items()}
     else:
         read, chosen = tables_of_places(layout, columns, limits, signed=flip, by_position=by_position)
-    tables = [*read.tables, *[Table({})] * (layout.inputs - len(read.tables))]
+    first, from_names, counted = with_columns(read.tables[0], patterns, read.file_of_rows)
+    chosen |= from_names
+    tables = [first, *read.tables[1:], *[Table({})] * (layout.inputs - len(read.tables))]
     predictions, settled = layout.columns[0].name, {**(wishes or {}), **chosen}
     if not {*settled.get(predictions, ())} <= {*layout.columns[0].offer(tables[0])}:
         del settled[predictions]
@@ -448,6 +464,7 @@ def rows_of(
         guesses = guessed_by_values(layout, tables, guesses)
         if layout.has_classes and settled.get(predictions):
             guesses[predictions] = []
+    guesses |= {column: [] for column in from_names}
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
     for name, own in chosen.items() if inputs else ():
         if not {*own} <= {*offers[name]}:
@@ -464,6 +481,7 @@ def rows_of(
         made_of[labels.name] = [f"+{name}" if labels.means_known(name) else name for name in made_of[labels.name]]
     rows = Rows(
         metric,
+        layout,
         tables,
         offers,
         guesses,
@@ -471,7 +489,7 @@ def rows_of(
         read_as,
         sentences=read.sentences,
         question=read.question,
-        notes=read.notes,
+        notes=[*read.notes, *counted],
         archives=archives,
         files=[*map(str, read.files)],
         are_all=bool(inputs),

@@ -1,4 +1,7 @@
-"""Tables of values separated by commas, semicolons or tabs, with or without a header, which their first lines tell."""
+"""Tables of values separated by commas, semicolons, tabs or blanks, with or without a header.
+
+Their first lines tell the separator, and `header` the header.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import io
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +20,7 @@ from ...arrays.arrays import reads_as_number
 from ...extras import extra
 from ..places import unsigned
 from .arrow import ids_of
+from .header import Header, reads_as
 
 with extra("files"):
     import pyarrow as pa
@@ -23,8 +28,11 @@ with extra("files"):
     import pyarrow.csv
 
 HINT = "put a line of names above"
+BLANKS = " "  # one or more of them
 _COMMA, _POINT = (re.compile(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?") for mark in (",", r"\."))
+_BETWEEN_BLANKS = re.compile(r"[^\s,]+|[-+]?\d+,\d+([eE][-+]?\d+)?")  # whose commas are in numbers
 _LOOKED_AT = 100_000  # bytes
+_LOOKED_AT_BELOW = 20_000
 _STATED = re.compile(rb"sep=([!-~\t])(?:\r\n|\r|\n)(?=.)", re.IGNORECASE)  # Excel's line above a table
 
 
@@ -35,18 +43,23 @@ class Separators(NamedTuple):
     decimal: str
 
 
-def separators(text: bytes, stated: str = "") -> Separators:
+def separators(text: bytes, stated: str = "", *, by_blanks: bool = False) -> Separators:
     r"""The characters between values and in numbers.
 
-    Tabs or semicolons, if the first two lines have as many, and no comma but in numbers; otherwise commas, and points
-    in numbers. Between tabs or semicolons, numbers have commas if one does in the first two lines or, if these have no
-    fractions, in a column further below whose fractions all have commas. `stated`, the mark that Excel's first line
-    sep=; names.
+    Tabs or semicolons, if the first two lines have as many, and no comma but in numbers; blanks, on the same terms, if
+    a line has numbers alone or if the file is one of values between blanks, where one of the lines suffices; otherwise
+    commas, and points in numbers. Between other marks than commas, numbers have commas if one does in the first two
+    lines or, if these have no fractions, in a column further below whose fractions all have commas.
+
+    Parameters: stated, the mark that Excel's first line sep=; names; by_blanks, whether files of this name usually have
+    values between blanks.
 
     >>> separators(b"score;label\n1;0\n0,5;1"), separators(b"a,b;c\n1,2")
     (Separators(between=';', decimal=','), Separators(between=',', decimal='.'))
     >>> separators(b"score;part\n0,5;1.1").decimal, separators(b"score;part\n1;1\n0.5;0,5").decimal
     (',', ',')
+    >>> separators(b"1 0.5\n0  0.25").between, separators(b"a cat\na dog").between
+    (' ', ',')
     """
     lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))
     for mark in stated if stated else ("\t", ";"):
@@ -57,7 +70,24 @@ def separators(text: bytes, stated: str = "") -> Separators:
             return Separators(mark, _decimal_mark(first, rows))
         if alike and all("," not in cell or _COMMA.fullmatch(cell) for cell in first):
             return Separators(mark, _decimal_mark(first, rows))
+    rows = [line.split() for line in lines if line.strip()]
+    if not stated and any(len(row) > 1 for row in rows[:2]) and _are_between_blanks(rows[:2], by_blanks):
+        return Separators(BLANKS, _decimal_mark([cell for row in rows[:2] for cell in row], rows))
     return Separators(",", ".")
+
+
+def _are_between_blanks(rows: Sequence[Sequence[str]], by_blanks: bool) -> bool:
+    """Whether the first two lines, cut at blanks, are rows."""
+    if not all(_BETWEEN_BLANKS.fullmatch(cell) for row in rows for cell in row):
+        return False
+    lengths = {len(row) - (row[0] == "#") for row in rows}  # numpy.savetxt writes # before names
+    return by_blanks or (
+        len(lengths) == 1 and any(len(row) > 1 and all(map(_is_value, _with_point(row))) for row in rows)
+    )
+
+
+def _with_point(row: Sequence[str]) -> list[str]:
+    return [cell.replace(",", ".") for cell in row]
 
 
 def _decimal_mark(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -87,25 +117,10 @@ def _is_number(cell: str) -> bool:
     return _COMMA.fullmatch(cell.strip(" %")) is not None
 
 
-def _is_row(line: str, cells: Sequence[str], places: Sequence[str], names: Sequence[str]) -> bool:
-    """Whether a first line of values is a row, rather than the names of columns, as the requested names say.
-
-    Raises ValueError if they may be either, which takes a line of different integers.
-    """
-    wanted = {name if name in cells else unsigned(name) for name in names}
-    by_name, by_place = wanted <= {*cells}, wanted <= {*places}
-    if names and by_name and by_place and len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells):
-        raise ValueError(f"expected names or values in the first line, got {line}, which may be either: {HINT}")
-    return by_place or not by_name
-
-
 def _check_marks(text: bytes, mark: str) -> None:
-    """Raise ValueError for values in the first two lines that blanks or upright strokes separate."""
+    """Raise ValueError for values in the first two lines that upright strokes separate."""
     lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
-    numbers = [line.split() for line in lines if mark not in line]
-    expected = "expected commas, semicolons or tabs between values, got"
-    if any(len(cells) > 1 and all(map(reads_as_number, cells)) for cells in numbers):
-        raise ValueError(f'{expected} blanks; of numpy.savetxt, delimiter="," writes commas')
+    expected = "expected commas, semicolons, tabs or blanks between values, got"
     strokes = {line.count("|") for line in lines}
     if len(lines) > 1 and len(strokes) == 1 and 0 not in strokes and all(mark not in line for line in lines):
         raise ValueError(f"{expected} |; of pandas, to_csv(sep=',') writes commas")
@@ -121,15 +136,20 @@ class Csv:
 
     table: in Arrow; without a header, its columns are named by their positions, from 0
     headless: whether it has no header
+    wanted: the names that are wanted of it
     first_line: the line of the first row; None if lines cannot be counted, since some are blank
     """
 
-    def __init__(self, data: bytes, names: Sequence[str] = ()) -> None:
-        """Read a text; `names`, the columns that are wanted, tell a header of values from the first row.
+    def __init__(
+        self, data: bytes, names: Sequence[str] = (), *, are_of_several: bool = False, by_blanks: bool = False
+    ) -> None:
+        """Read a text.
 
-        Raises ValueError for an empty text; for a row of another length, with its line; and if the first line may be
-        either. So may 0,1,2 and so on, which is only taken for a header above at least three columns of fractions that
-        are named.
+        Parameters: names, the columns that are wanted, which tell a header of values from the first row;
+        are_of_several, whether they are of any of several texts; by_blanks, whether files of this name usually have
+        values between blanks. Raises ValueError for an empty text; for a row of another length, with its line; and if
+        the first line may be either. So may 0,1,2 and so on, which is only taken for a header above at least three
+        columns of fractions that are named.
         """
         self._text = _trimmed(data)
         if not self._text.strip():
@@ -140,20 +160,55 @@ class Csv:
         if stated:
             self._text = self._text[stated.end() :]
             self._lines_before += 1
-        self._marks = separators(self._text, stated[1].decode() if stated else "")
+        self._marks = separators(self._text, stated[1].decode() if stated else "", by_blanks=by_blanks)
+        self._are_blanks = self._marks.between == BLANKS
+        if self._are_blanks:
+            self._text, self._marks = _with_tabs(self._text), self._marks._replace(between="\t")
         _check_marks(self._text, self._marks.between)
         line = re.findall(rb"^[^\r\n]*", self._text)[0].decode()
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=self._marks.between))]
         if len(cells) > 1:
             self._text = _without_blank_end(self._text)
         places = [str(i) for i in range(len(cells))]
-        holds_values = all(_is_value(cell.replace(self._marks.decimal, ".")) for cell in cells)
-        self.headless = holds_values and (cells == places or _is_row(line, cells, places, names))
+        there = {*places, *cells}
+        self.wanted = [name for name in names if not are_of_several or not there.isdisjoint((name, unsigned(name)))]
+        self.headless = cells == places or self._is_headless(cells, line, self.wanted)
         self.table = self._read(places if self.headless else [])
-        if cells == places and _is_counted_header(self.table, line, names):
+        if cells == places and _is_counted_header(self.table, line, self.wanted):
             self.table, self.headless = self.table.slice(1), False
         counted = b"\n\n" not in self._text.rstrip()
         self.first_line = self._lines_before + 2 - self.headless if counted else None
+
+    def _is_headless(self, cells: Sequence[str], line: str, names: Sequence[str]) -> bool:
+        """Whether the first line is a row. Raises ValueError if it may be either, and no names of columns decide it."""
+        wanted, places = {*names}, {*map(str, range(len(cells)))}
+        by_place = bool(names) and {*map(unsigned, names)} <= places
+        by_name = bool(names) and {name if name in cells else unsigned(name) for name in wanted} <= {*cells}
+        if all(_is_value(cell.replace(self._marks.decimal, ".")) for cell in cells):
+            # only a line of different integers may be either
+            if by_name and by_place and len({*cells}) == len(cells) and all(cell.isdecimal() for cell in cells):
+                raise ValueError(f"expected names or values in the first line, got {line}, which may be either: {HINT}")
+            return by_place or not by_name
+        header = reads_as(cells, self._first_rows(), self._marks.decimal)
+        if header is Header.EITHER and by_place == by_name:
+            word = next(cell for cell in cells if cell and not _is_value(cell))
+            at, shown = cells.index(word), ", ".join(cells[:5])
+            raise ValueError(
+                f"expected names or values in the first line, got {shown}, which may be either: choose columns by "
+                f"position, such as {at}, if it is a row, or by name, such as {word}, if it is names, or {HINT}"
+            )
+        if header is Header.EITHER:
+            return by_place
+        return header is Header.ROW and not (by_name and not by_place)
+
+    def _first_rows(self) -> list[list[str]]:
+        """The cells of the lines below the first, of some 50."""
+        text = self._text[:_LOOKED_AT_BELOW]
+        lines = csv.reader(io.StringIO(text.decode(errors="replace"), newline=""), delimiter=self._marks.between)
+        rows: list[list[str]] = []
+        with suppress(csv.Error):  # of a cell that is cut off
+            rows += ([cell.strip() for cell in cells] for cells in islice(lines, 52) if cells)
+        return rows[1 : -1 if len(text) < len(self._text) else None]
 
     @property
     def decimal(self) -> str:
@@ -218,7 +273,8 @@ class Csv:
 
     def _complaint(self, row: Any) -> str:
         """The error for a row of another length than the first."""
-        expected, came = row.expected_columns, f"{row.actual_columns}: {row.text!r:.100}"
+        text = row.text.replace("\t", BLANKS) if self._are_blanks else row.text
+        expected, came = row.expected_columns, f"{row.actual_columns}: {text!r:.100}"
         return f"expected {expected} values in line {self._line_of(row.number)}, as in the first, got {came}"
 
     def _line_of(self, row: int) -> int:
@@ -236,6 +292,14 @@ class Csv:
 def _trimmed(data: bytes) -> bytes:
     """The text without blank lines and blanks before it, and with an end of its last line, which Arrow needs."""
     return re.sub(rb"\A(\s*[\r\n])? *", b"", data.removeprefix(codecs.BOM_UTF8)) + b"\n"
+
+
+def _with_tabs(text: bytes) -> bytes:
+    """The text with a tab for blanks between values, other than in quotes, and without # before names."""
+    text = re.sub(rb"\A#[ \t]*|^[ \t]+|[ \t]+(?=\r?$)", b"", text, flags=re.M)
+    if b'"' not in text:
+        return re.sub(rb"[ \t]+", b"\t", text)
+    return re.sub(rb'("[^"\r\n]*")|[ \t]+', lambda match: match[1] or b"\t", text)
 
 
 def _without_blank_end(text: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl and .pt, and standard input.
+"""Named arrays of a file: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl, .pt and tables of text; standard input.
 
 Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with weights_only.
 """
@@ -6,9 +6,9 @@ Files are never unpickled: .npy and .npz hold numbers only, and .pt is read with
 from __future__ import annotations
 
 import codecs
-import re
 import sys
 import zipfile
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -23,7 +23,7 @@ from numpy.lib.npyio import NpzFile
 from ...arrays.checks import check_lengths
 from ...extras import extra
 from ..limits import COMMANDS, Limits
-from ..objects import by_column, parse_json, parse_json_lines, read_torch_file
+from ..objects import by_column, by_path, parse_json, parse_json_lines, read_torch_file
 from ..places import unsigned
 from ..reasons import named, rows_from
 
@@ -82,9 +82,11 @@ def read_npz(path: Path) -> dict[str, np.ndarray]:
 
 BATCH = 8192  # rows of a Parquet file that are read at a time
 STANDARD_INPUT = Path("-")
-SUFFIXES = (".csv", ".tsv", ".parquet", ".npz", ".npy", ".json", ".jsonl", ".pt")
+TEXTS = (".txt", ".scores", ".lst", ".dat", "")  # whose values usually stand between blanks
+NAMED = (".csv", ".tsv", ".parquet", ".npz", ".npy", ".json", ".jsonl", ".pt")
+SUFFIXES = (*NAMED, *TEXTS)
+_RECORDS = "of pandas, to_json(orient='records') writes a list of rows"
 _LONGEST_LINE = 1_000_000  # bytes of a line of names that is looked at
-_FRACTION = re.compile(r"[-+]?\d*[.,]\d+([eE][-+]?\d+)?")
 
 
 class Lines(NamedTuple):
@@ -92,10 +94,12 @@ class Lines(NamedTuple):
 
     first: the line of the first row in the file; None for a file without lines, whose rows are counted from 1
     order: (N,) the row in the file of each row; None if they are in its order
+    below: of rows of several files, one below another, the row that each begins with, its name and its own lines
     """
 
     first: int | None = None
     order: np.ndarray | None = None
+    below: Sequence[tuple[int, str, Lines]] = ()
 
     def in_file(self, row: int) -> int:
         """The row in the file of a row."""
@@ -108,6 +112,9 @@ class Lines(NamedTuple):
         ('line 2', 'row 1001', 'row 2')
         """
         own = self.in_file(row)
+        if self.below:
+            start, file, lines = self.below[bisect_right([start for start, *_ in self.below], own) - 1]
+            return f"{lines.place(own - start)} of {file}"
         return f"row {own + 1}" if self.first is None else f"line {own + self.first}"
 
 
@@ -254,23 +261,34 @@ def batches(columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
         rest = {name: part[rows:] if len(part) > rows else next(parts[name], []) for name, part in rest.items()}
 
 
-def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS, *, streamed: bool = False) -> Table:
+def read_table(
+    path: Path,
+    names: Sequence[str] = (),
+    limits: Limits = COMMANDS,
+    *,
+    streamed: bool = False,
+    are_of_several: bool = False,
+    by_column: bool = False,
+) -> Table:
     """The arrays of a file, or of "-", standard input.
 
-    Parameters: names, the columns that are wanted, which tell a header of numbers in a .csv from the first row;
-    streamed, whether columns of Parquet files are read only as they are iterated over.
+    Parameters: names, the columns that are wanted, which tell a header of numbers in a table of text from the first
+    row; streamed, whether columns of Parquet files are read only as they are iterated over; are_of_several, whether the
+    names are wanted of any of several files, so that those that this one does not have say nothing; by_column, whether
+    numbers without names, of which one column is of two whole numbers, are columns rather than a matrix.
     Raises ValueError, with the file's name, for a file that cannot be read, and RefusedError beyond the limits.
     """
     suffix = path.suffix.lower()
     if path != STANDARD_INPUT and suffix not in SUFFIXES:
-        raise ValueError(f"{limits.shown(path)}: expected a file ending in {', '.join(SUFFIXES)}, or -")
+        raise ValueError(f"{limits.shown(path)}: expected a file ending in {', '.join(filter(None, SUFFIXES))}, or -")
+    of_text = partial(_of_text, names=names, are_of_several=are_of_several, by_column=by_column)
     with named(limits.shown(path)):
         check_names(_stated(path, suffix), limits)  # before a long list of them takes gigabytes
         if path == STANDARD_INPUT:
             content = _standard_input()
-            table = _of_text(content, path, names) if isinstance(content, bytes) else _of_json(content, "values")
-        elif suffix in (".csv", ".tsv"):
-            table = _of_text(path.read_bytes(), path, names)
+            table = of_text(content, path) if isinstance(content, bytes) else _of_json(content, "values", names)
+        elif suffix in (".csv", ".tsv", *TEXTS):
+            table = of_text(path.read_bytes(), path)
         elif suffix == ".parquet":
             table = _streamed(path) if streamed else _of_parquet(path, limits)
         elif suffix == ".npz":
@@ -285,7 +303,7 @@ def read_table(path: Path, names: Sequence[str] = (), limits: Limits = COMMANDS,
             table = _of_torch(path)
         else:
             parse = _parse_either if suffix == ".json" else parse_json_lines
-            table = _of_json(parse(path.read_bytes()), path.stem)
+            table = _of_json(parse(path.read_bytes()), path.stem, names)
         table = _with_rows(table)
         check_names([*table.arrays], limits)
     return table._replace(files=dict.fromkeys(table.arrays, limits.shown(path)))
@@ -329,25 +347,28 @@ def check_names(names: Sequence[str], limits: Limits) -> None:
             raise ValueError(f"expected names that can be encoded in UTF-8, got {name!r}")
 
 
-def _of_text(content: bytes, path: Path, names: Sequence[str]) -> Table:
-    """Columns of separated values; without a header, one array of all, named after the file."""
-    from .csv import HINT, Csv, with_points  # whose library takes time to import
+def _of_text(content: bytes, path: Path, *, names: Sequence[str], are_of_several: bool, by_column: bool) -> Table:
+    """Columns of separated values; without a header and words, one array of all, named after the file."""
+    from .csv import Csv, with_points  # whose library takes time to import
 
-    csv = Csv(content, names)
+    csv = Csv(content, names, are_of_several=are_of_several, by_blanks=path.suffix.lower() in TEXTS)
     check_names(csv.names, COMMANDS)
-    value = next((name for name in csv.names if not csv.headless and _FRACTION.fullmatch(name.strip())), None)
-    if value is not None:  # it may be the first row
-        came = f"{', '.join(csv.names[:5])}; {value} is a value"
-        raise ValueError(f"expected names in the first line, or numbers only, got {came}, so {HINT}")
     arrays = {name: _array_of(csv.table[name]) for name in csv.names}
     if csv.decimal != ".":
         arrays = {name: with_points(array) for name, array in arrays.items()}
     words = {name: partial(csv.words, name) for name in csv.names}
-    if csv.headless and not names:
-        parts = [*arrays.values()]
+    parts = [*arrays.values()]
+    are_numbers = all(array.dtype.kind in "biuf" for array in parts)
+    has_labels = by_column and len(parts) > 1 and any(map(_is_of_two, parts))
+    if csv.headless and not csv.wanted and (len(parts) == 1 or (are_numbers and not has_labels)):
         return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
     lines = {} if csv.first_line is None else dict.fromkeys(arrays, Lines(csv.first_line))
     return Table(arrays, words, lines, decimals={} if csv.decimal == "." else dict.fromkeys(arrays, csv.decimal))
+
+
+def _is_of_two(array: np.ndarray) -> bool:
+    """Whether a column is of two whole numbers."""
+    return array.dtype.kind in "iu" and len(np.unique(array)) == 2
 
 
 def _of_parquet(path: Path, limits: Limits) -> Table:
@@ -384,19 +405,34 @@ def _of_torch(path: Path) -> Table:
     return Table(dict(content)) if isinstance(content, Mapping) else Table({path.stem: content}, alone=True)
 
 
-def _of_json(content: Any, stem: str) -> Table:
-    """Columns of an object of lists, or of records; any other list is named after the file."""
+def _of_json(content: Any, stem: str, names: Sequence[str] = ()) -> Table:
+    """Columns of an object of lists, or of records; any other list is named after the file.
+
+    Lists in nested objects are named by their paths, such as predictions.real. Raises ValueError for other content, and
+    for a wanted name that leads to no list.
+    """
     content = by_column(content)
     if isinstance(content, list):
         return Table({stem: _as_array(content)}, alone=True)
     if not isinstance(content, dict) or "boxes" in content:
         raise ValueError(f"expected an object of lists or a list, got {type(content).__name__}")
-    for name, value in content.items():
-        if isinstance(value, dict) and "boxes" not in value:
-            raise ValueError(
-                f"{name}: expected a list, got an object; of pandas, to_json(orient='records') writes a list of rows"
-            )
-    return Table({str(name): _as_array(value) for name, value in content.items()})
+    values = [*by_path(content)]
+    for name, count in Counter(name for name, _ in values).items():
+        if count > 1:
+            raise ValueError(f"expected one value at each path, got {count} at {name!r}")
+    columns = dict(values)
+    lists = [name for name, value in values if isinstance(value, list)]
+    objects = [*dict.fromkeys(name.rpartition(".")[0] for name, _ in values if name not in content)]
+    for name in map(unsigned, names if objects else ()):
+        below = [each for each in lists if each.startswith(f"{name}.")]
+        if name not in columns and any(f"{each}.".startswith(f"{name}.") for each in objects):
+            own = f"its lists are {', '.join(below[:9])}" if below else _RECORDS
+            raise ValueError(f"{name}: expected a list, got an object; {own}")
+        if name in columns and name not in lists:
+            raise ValueError(f"{name}: expected a list, got {columns[name]!r:.40}; there are {', '.join(lists[:9])}")
+    if objects and not lists:
+        raise ValueError(f"{objects[0]}: expected a list, got an object; {_RECORDS}")
+    return Table({name: _as_array(value) for name, value in columns.items()})
 
 
 def _as_array(value: Any) -> Any:

@@ -223,7 +223,10 @@ CASES = {
         "Left out 1 of 5 rows that could not be read: row 5.",
         choices={"leave_out": True},
     ),
-    "a first row without names": Case("ood_bench", {"x.csv": "0.9,id\n0.2,ood\n"}, "expected names in the first line"),
+    "a first row without names": Case("ood_bench", {"x.csv": "0.9,cat\n0.2,ood\n"}, "expected names or values"),
+    "a first row of words for the sides": Case(
+        "ood_bench", {"x.csv": "0.9,id\n0.2,ood\n"}, {"predictions": [0.9, 0.2], "references": [0, 1]}
+    ),
     "an unknown ending": Case("ood_bench", {"x.pkl": "?"}, "x.pkl: expected a file ending in .csv, .tsv"),
     "two columns of one name": Case(
         "ood_bench", {"x.csv": "a,a,label\n1,2,0\n"}, "expected columns of different names"
@@ -315,7 +318,7 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
 
 def test_cases_have_every_metric_and_format() -> None:
     assert {case.metric for case in CASES.values()} == {*METRICS}
-    assert {Path(file).suffix for case in CASES.values() for file in case.files} > {*files.SUFFIXES}
+    assert {Path(file).suffix for case in CASES.values() for file in case.files} > {*files.NAMED}
 
 
 def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ from tests.examples import many, seeds
 
 def table_of(rng: Random, width: int, end: str, mark: str) -> list[str]:
     """Rows of a table, the first of names or of numbers, with cells of several lines and blank lines among them."""
-    rows = [mark.join(rng.choice((f"n{i}", f"{i}.5")) for i in range(width)) + end, mark.join(["0.5"] * width) + end]
+    first = rng.choice(("n{}", "{}.5"))
+    rows = [mark.join(map(first.format, range(width))) + end, mark.join(["0.5"] * width) + end]
     for _ in range(rng.randint(1, 6)):
         words = [rng.choice(("0.5", "1", "a b", '"x"', f'"x{end}y{mark}""z"', f'"{end}"')) for _ in range(width)]
         rows.append(mark.join(words) + end + end * rng.choice((0, 0, 1, 2)))

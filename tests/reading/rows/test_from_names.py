@@ -1,0 +1,245 @@
+"""Labels and groups from names of rows and of files: those of the same table with columns for them."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+
+from openworld_metrics import read
+from openworld_metrics.ood.ood_bench import OODBench
+from tests.conftest import Run
+from tests.examples import many, seeds
+
+LABEL, GROUPS = "anomaly|normal", r"(?:id|section)_(\d+)"
+
+
+def clips(rng: Random, section: int, size: int) -> pd.DataFrame:
+    words = [rng.choice(("normal", "anomaly")) for _ in range(size)]
+    names = [f"section_{section:02}_{word}_{i:04}.wav" for i, word in enumerate(words)]
+    return pd.DataFrame({"name": names, "score": [rng.random() for _ in names], "word": words, "id": f"{section:02}"})
+
+
+def columns_of(reading: Any) -> dict[str, list[Any]]:
+    return {name: np.asarray(column, dtype=object).tolist() for name, column in reading.columns.items()}
+
+
+@many
+@given(seed=seeds)
+def test_names_say_what_columns_say(seed: int) -> None:
+    """In one file or in several, of any form, by names of rows or of files, whatever the order of the rows."""
+    rng = Random(seed)
+    frames = [clips(rng, section, rng.randint(3, 9)) for section in rng.sample(range(90), rng.randint(1, 3))]
+    table = pd.concat(frames)
+    by_file = rng.random() < 0.5 and len(frames) > 1
+    with TemporaryDirectory() as folder:
+        paths = []
+        for frame in frames:
+            own = frame.assign(name=frame["name"].str.replace(r"section_\d+_", "", regex=True)) if by_file else frame
+            kind, marks = rng.choice((("csv", ",\t;"), ("txt", ",\t ")))
+            path = Path(folder, f"scores_section_{frame['id'].iloc[0]}_test.{kind}")
+            own[["name", "score"]].to_csv(path, sep=rng.choice(marks), header=False, index=False)
+            paths.append(path)
+        reading = read("ood_bench", paths, label_from_name=LABEL, groups_from_name=GROUPS)
+        stated = table.rename(columns={"word": "references", "id": "groups"})
+        expected = read("ood_bench", stated[["name", "score", "references", "groups"]])
+    assert columns_of(reading) == columns_of(expected)
+    assert columns_of(reading)["references"] == [int(word == "anomaly") for word in table["word"]]
+    counts = table["word"].value_counts(sort=False)
+    by_order = ", ".join(f"{counts[word]} {word}" for word in dict.fromkeys(table["word"]))
+    assert any(note.startswith(f"references: {by_order}, by the names in 0") for note in reading.notes)
+    source = "the names of their files" if by_file else "the names in 0"
+    assert reading.notes[-1].endswith(f", by {source}")
+
+
+def test_a_group_that_takes_no_part_is_a_blank(tmp_path: Path, run: Run) -> None:
+    """DCASE's AUC of a domain has the anomalies of both: 1 and 2/3 of FRONTIER's example."""
+    names = {
+        "source_normal": (0.1, 0.3),
+        "target_normal": (0.5, 0.7),
+        "source_anomaly": (0.4,),
+        "target_anomaly": (0.8, 0.9),
+    }
+    rows = [f"section_00_{name}_{i}.wav,{score}" for name, scores in names.items() for i, score in enumerate(scores)]
+    (tmp_path / "x.csv").write_text("\n".join(rows))
+    flags = ["--label-from-name", LABEL, "--groups-from-name", "(source|target)_normal|anomaly", "--metrics", "auroc"]
+    code, output, errors = run("compute", "ood_bench", tmp_path / "x.csv", *flags)
+    assert code == 0
+    assert json.loads(output)["groups"] == {"group": ["source", "target"], "auroc": [1.0, 2 / 3]}
+    assert "note: references: 4 normal, 3 anomaly, by the names in 0\n" in errors
+    assert "note: groups: 2 source, 2 target, 3 blank, by the names in 0\n" in errors
+
+
+def test_flags_of_columns_and_of_two_models(tmp_path: Path, run: Run) -> None:
+    rng = Random(5)
+    table = clips(rng, 0, 40)
+    for model in ("a", "b"):
+        table.assign(score=[rng.random() for _ in range(40)])[["name", "score"]].to_csv(
+            tmp_path / f"{model}.txt", sep=" ", header=False, index=False
+        )
+    flags = ["--label-from-name", LABEL, "--metrics", "auroc"]
+    code, output, errors = run("compute", "ood_bench", "--predictions", f"{tmp_path / 'a.txt'}:1", *flags)
+    assert code == 0, errors
+    scores = pd.read_csv(tmp_path / "a.txt", sep=" ", header=None)[1]
+    expected = OODBench(metrics="auroc").compute(predictions=scores, references=table["word"] == "anomaly")
+    assert json.loads(output) == expected
+    code, output, errors = run(
+        "compare", "ood_bench", tmp_path / "a.txt", tmp_path / "b.txt", *flags, "--n-resamples", 99
+    )
+    assert code == 0, errors
+    assert json.loads(output)["first"] == [expected["auroc"]]
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        (
+            {"label_from_name": "normal"},
+            r"label_from_name: expected a group in parentheses, as in 'id_\(\\d\+\)', or words, ",
+        ),
+        (
+            {"groups_from_name": r"id_\d+"},
+            r"groups_from_name: expected a group in parentheses, as in 'id_\(\\d\+\)'; got",
+        ),
+        ({"groups_from_name": "("}, "groups_from_name: expected a regular expression, got '\\(': missing \\)"),
+        ({"label_from_name": "anomaly|normul"}, "x.csv: 0, line 1\\)"),
+        ({"groups_from_name": r"(\d+)"}, "in one way, got 'id_00_normal_1.wav', in which it finds 00, 1 \\("),
+        ({"label_from_name": "bad|norm"}, "as a word of its own, got 'id_00_normal_1.wav'"),
+        ({"label_from_name": "(norm)al|anomaly"}, "with a group that takes part, got 'id_00_anomaly_2.wav' .*line 2"),
+        (
+            {"label_from_name": "(nope)"},
+            r"expected a column of names that match '\(nope\)', got 0 \(id_00_normal_1.wav, …\)",
+        ),
+        (
+            {"label_from_name": LABEL, "columns": {"references": "1"}},
+            "label_from_name: expected it or references, got both",
+        ),
+    ],
+)
+def test_errors(choices: dict[str, Any], message: str, tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("id_00_normal_1.wav,0.5\nid_00_anomaly_2.wav,0.75\n")
+    with pytest.raises(ValueError, match=message):
+        read("ood_bench", tmp_path / "x.csv", **choices)
+
+
+def test_a_metric_without_labels(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("normal_1.wav,0.5\nanomaly_2.wav,0.75\n")
+    with pytest.raises(ValueError, match="label_from_name: expected a metric of tables with labels of two sides"):
+        read("accuracyk", tmp_path / "x.csv", label_from_name=LABEL)
+
+
+def test_errors_in_files_one_below_another(tmp_path: Path) -> None:
+    """They name the file and its own line."""
+    paths = [tmp_path / f"id_{i}.csv" for i in range(3)]
+    for i, path in enumerate(paths):
+        rows = [f"normal_{i}.wav,0.5", f"anomaly_{i}.wav,0.75", f"normal_{i}{i}.wav,{'?' if i == 1 else 0.25}"]
+        path.write_text("\n".join(rows))
+    with pytest.raises(ValueError, match=r"1, line 3 of id_1\.csv: '\?' is not a number"):
+        read("ood_bench", paths, label_from_name=LABEL, groups_from_name=r"id_(\d+)")
+    reading = read("ood_bench", paths, label_from_name=LABEL, groups_from_name=r"id_(\d+)", leave_out=True)
+    assert "line 3 of id_1.csv" in reading.notes[-1]
+    assert len(reading.columns["predictions"]) == 8
+    paths[2].write_text("normal_2.wav,0.5\nodd_2.wav,0.75\n")
+    with pytest.raises(ValueError, match=re.escape("got 'odd_2.wav' (0, line 2 of id_2.csv)")):
+        read("ood_bench", paths, label_from_name=LABEL)
+
+
+def test_which_column_is_of_names(tmp_path: Path) -> None:
+    """The one in which the pattern has a match; of two that say otherwise, the one whose header names rows."""
+    path = tmp_path / "x.csv"
+    path.write_text("{},b,score\nnormal_1,,0.5\nanomaly_2,like normal,0.75\n".replace("{}", "a"))
+    message = r"got a, with normal, and b, with none \(line 2\); a header such as file says which names rows"
+    with pytest.raises(ValueError, match=message):
+        read("ood_bench", path, label_from_name=LABEL)
+    path.write_text("file,b,score\nnormal_1,,0.5\nanomaly_2,like normal,0.75\n")
+    reading = read("ood_bench", path, label_from_name=LABEL)
+    assert reading.columns["references"].tolist() == [0, 1]
+    assert reading.notes == ["references: 1 normal, 1 anomaly, by the names in file"]
+    path.write_text("a,b,score\nnormal_1,x,0.5\nodd_2,y,0.75\n")
+    with pytest.raises(ValueError, match=r"label_from_name: .* 'anomaly\|normal', got 'odd_2' \(.*a, line 3\)"):
+        read("ood_bench", path, label_from_name=LABEL)
+
+
+def test_files_that_share_some_names(tmp_path: Path) -> None:
+    """Those with the same names are models, those with other names stand one below another; neither is guessed."""
+    for name, rows in (("a", "n_1.wav 0.5\na_2.wav 0.75\n"), ("b", "n_1.wav 0.25\na_3.wav 0.5\n")):
+        (tmp_path / f"{name}.txt").write_text(rows.replace("n_", "normal_").replace("a_", "anomaly_"))
+    paths = [tmp_path / "a.txt", tmp_path / "b.txt"]
+    with pytest.raises(ValueError, match=r"^a\.txt, b\.txt: expected in 0 the same names .* some in several \(3 diff"):
+        read("ood_bench", paths, label_from_name=LABEL)
+    reading = read("ood_bench", paths, label_from_name=LABEL, groups_from_name=r"(\w)\.txt")
+    assert reading.columns["groups"].tolist() == ["a", "a", "b", "b"]
+    assert (
+        reading.notes[0]
+        == "rows of a.txt, b.txt stand one below another, since groups_from_name reads the names of the files"
+    )
+    paths[1].write_text("anomaly_2.wav 0.25\nnormal_1.wav 0.5\n")
+    models = read("ood_bench", paths, label_from_name=LABEL).models
+    assert [(name, columns["predictions"].tolist()) for name, columns in models.items()] == [
+        ("1", [0.5, 0.75]),
+        ("b: 1", [0.5, 0.25]),
+    ]
+
+
+PAIRS = (
+    ("bonafide", "spoof"),
+    ("bona-fide", "Spoof"),
+    ("genuine", "impostor"),
+    ("target", "nontarget"),
+    ("correct", "wrong"),
+    ("human", "AI"),
+    ("real", "fake"),
+    ("benign", "malware"),
+)
+
+
+@pytest.mark.parametrize("pair", PAIRS, ids="/".join)
+def test_words_of_a_field(pair: tuple[str, str], tmp_path: Path, run: Run) -> None:
+    """Each pair is read and said; in_value and out_value say the other way round, or any words."""
+    rng = Random(3)
+    table = pd.DataFrame({"score": [rng.random() for _ in range(9)], "key": [pair[i % 2] for i in range(9)]})
+    for name, how in (("x.csv", {}), ("x.txt", {"sep": " ", "header": False})):
+        path = tmp_path / name
+        table.to_csv(path, index=False, **how)
+        reading = read("ood_bench", path)
+        assert reading.columns["references"].tolist() == [i % 2 for i in range(9)]
+        assert f"references: {pair[0]!r} is known and {pair[1]!r} unknown, which higher scores" in reading.guesses[-1]
+        code, output, errors = run("compute", "ood_bench", path, "--metrics", "auroc")
+        own = json.loads(output)["auroc"]
+        assert f"{pair[0]!r} is known" in errors
+        turned = ["--in-value", pair[1], "--out-value", pair[0]]
+        code, output, errors = run("compute", "ood_bench", path, "--metrics", "auroc", *turned)
+        assert code == 0, errors
+        assert json.loads(output)["auroc"] == pytest.approx(1 - own, abs=1e-15)
+        assert "is known" not in errors
+
+
+def test_words_of_ones_own(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("u_1 0.5 up\nu_2 0.75 down\nu_3 0.25 up\nu_4 0.5 down\n")
+    code, _, errors = run("compute", "ood_bench", path)
+    assert code == 2
+    assert "'up' is not a label" in errors
+    flags = ["--in-value", "up", "--out-value", "down", "--metrics", "auroc"]
+    assert json.loads(run("compute", "ood_bench", path, *flags)[1]) == {"auroc": 0.875}
+    path.write_text("u_1 0.5 up\nu_2 0.75 down\nu_3 0.25 side\nu_4 0.5 up\n")
+    errors = run("compute", "ood_bench", path, "--references", "2", *flags)[2]
+    assert "references: expected 'up' or 'down', got 'side'" in errors
+
+
+@pytest.mark.parametrize(
+    "words", [["normal", "benign", "malignant"], ["human", "car", "unknown"], ["real", "other", "ood"]]
+)
+def test_words_of_a_field_beside_others_are_names(words: list[str], tmp_path: Path) -> None:
+    """Scans are normal, benign or malignant, and a class may be called human."""
+    pd.DataFrame({"score": [0.1, 0.5, 0.25], "label": words}).to_csv(tmp_path / "x.csv", index=False)
+    unknown = [int(word not in ("normal", "human", "car", "real", "other")) for word in words]
+    assert read("ood_bench", tmp_path / "x.csv").columns["references"].tolist() == unknown
