@@ -18,7 +18,7 @@ from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet
 from ..loading import metric_class
 from ..metric.signature import signed
 from ..reading.reading import Reading
-from ..reading.rows.joins import CURE, Sheet, order_by_key
+from ..reading.rows.joins import JoinError, Sheet, order_by_key
 from ..reading.rows.metrics import LAYOUTS
 from ..reading.tables.files import Table
 from ..written.results import as_json
@@ -127,9 +127,9 @@ def _check_rows(*models: tuple[str, Table | None]) -> None:
         return
     key = order_by_key(Sheet(one, first), Sheet(other, second))
     if key is not None and (np.diff(key[0]) != 1).any():
-        raise ValueError(
+        raise JoinError(
             f"{other}: expected the rows in the order of {one}, since the references do not name theirs, got another "
-            f"order; {CURE}"
+            "order"
         )
 
 

@@ -151,7 +151,7 @@ class Page:
         fields = [p[f"option-{name}"] for name in self.options]
         columns = [p[f"of-{column.name}"] for column in LAYOUTS[self.metric].columns]
         choices = [p[f"choose-{name}"] for name in CHOICES.get(self.metric, ())]
-        looked = [part.input for part in (*columns, p["read_as"], p["leave_out"], *choices)]
+        looked = [part.input for part in (*columns, p["read_as"], p["leave_out"], p["by_position"], *choices)]
         typed = [event for one in fields if isinstance(one, gr.Textbox) for event in (one.submit, one.blur)]
         chosen = [one.input for one in fields if not isinstance(one, gr.Textbox)]
         switch = [p["metric"].input] if "metric" in p else []
@@ -186,7 +186,7 @@ class Page:
 
     def _on(self, triggers: list[Any], handler: Handler, *first: str) -> None:
         """Connect events to a handler of several updates, of any component; it takes a `Visit`, and first values."""
-        kinds = ("add", "paste", "of-", "read_as", "leave_out", "choose-", "metric", "option-", "copied")
+        kinds = ("add", "paste", "of-", "read_as", "leave_out", "by_position", "choose-", "metric", "option-", "copied")
         names = [name for name in self.parts if name.startswith(kinds)]
 
         @gathered
@@ -243,6 +243,8 @@ class Page:
                 p["take"] = gr.Button("Use these cells", size="sm")
             p["error"] = _html("", visible=False)
             p["leave_out"] = gr.Checkbox(False, label="Leave out", visible=False, container=False, elem_id="leave")
+            label = "Take rows as they stand, by position"
+            p["by_position"] = gr.Checkbox(False, label=label, visible=False, container=False, elem_id="by-position")
             p["flip"] = gr.Button("Flip the sign", size="sm", visible=False, elem_id="flip")
             with gr.Accordion("Columns", open=False, elem_id="columns") as p["panel"]:
                 self._columns()
@@ -355,6 +357,7 @@ class Page:
             {name: [*(held[f"of-{name}"] or ())] for name in columns},
             held["read_as"] or READ_AS[0],
             bool(held["leave_out"]),
+            bool(held["by_position"]),
             chosen,
             form.parsed(metric, options),
             photographs,
@@ -406,7 +409,7 @@ class Page:
         """Say what the data hold, then compute; `fresh`, whether options follow the data."""
         p, wanted = self.parts, self._request(visit)
         if fresh:
-            wanted = replace(wanted, leave_out=False)
+            wanted = replace(wanted, leave_out=False, by_position=False)
         yield self._busy("Reading …")
         try:
             seen: Look = await work.run(visit.session, worker.look, wanted)
@@ -441,6 +444,7 @@ class Page:
             "data": {"value": card},
             "error": view.said(seen.error, "note" if source and source.lacks_an_input else "error"),
             "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": wanted.leave_out},
+            "by_position": {"visible": seen.joins or wanted.by_position, "value": wanted.by_position},
             "flip": {"visible": bool(seen.flipped)},
         }
         for name, offers in seen.offers.items():

@@ -27,6 +27,7 @@ from ...reading.places import unsigned
 from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
 from ...reading.rows.cells import num_dimensions, runs
+from ...reading.rows.joins import JoinError
 from ...reading.rows.kinds import FLIPPED
 from ...reading.rows.metrics import LAYOUTS, MadeOf, table_of
 from ...reading.rows.recognised import wrong_way
@@ -47,6 +48,7 @@ class Request:
     files: of each input, the paths of each model's files by its name
     pasted: of each input, pasted cells
     wishes: names of arrays for some columns, kept if the data have them; the others are guessed
+    by_position: whether rows of several files are taken as they stand, rather than joined by their names
     choices: of the reader of boxes or maps
     options: all options that the page shows
     photographs: paths of pictures to show behind the images
@@ -58,6 +60,7 @@ class Request:
     wishes: MadeOf = field(default_factory=dict)
     read_as: str = "automatic"
     leave_out: bool = False
+    by_position: bool = False
     choices: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     photographs: Sequence[str] = ()
@@ -72,6 +75,7 @@ class Look:
     options: options that follow from the data
     notes: sentences; error: why nothing can be computed yet
     out: the things that could be left out, such as "3 rows"; resize: whether maps could be resized to their masks
+    joins: whether rows could be taken by position, or are
     flipped: the names of the scores after wrong signs are flipped, if any is wrong
     """
 
@@ -84,6 +88,7 @@ class Look:
     error: str = ""
     out: str = ""
     resize: bool = False
+    joins: bool = False
     flipped: Sequence[str] = ()
 
 
@@ -118,8 +123,8 @@ def look(request: Request) -> Look:
         except Exception as error:
             text, number = explain(error), getattr(error, "number", 0)
             out = f"{number:,} file{'s' * (number != 1)}" if isinstance(error, LeftOutError) else ""
-            resize = isinstance(error, MapSizeError)
-            return _seen(request.metric, rows, error=text, out=out, resize=resize)
+            cures = {"resize": isinstance(error, MapSizeError), "joins": isinstance(error, JoinError)}
+            return _seen(request.metric, rows, error=text, out=out, **cures)
 
 
 def compute(request: Request, intervals: bool | None = None, shown: str | None = "") -> dict[str, Answer]:
@@ -221,6 +226,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         wishes={name: names for name, names in request.wishes.items() if names},
         read_as=request.read_as,
         leave_out=request.leave_out,
+        by_position=request.by_position,
         stated=_stated(request),
         limits=PAGES,
     )
@@ -251,7 +257,8 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         )
     elif request.metric == "openset_detection":
         choices["groups"] = True
-    return Source(inputs, choices | ({"leave_out": True} if request.leave_out else {}))
+    asked = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
+    return Source(inputs, choices | {name: True for name, is_asked in asked.items() if is_asked})
 
 
 def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:

@@ -296,7 +296,7 @@ def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
         if not name:
             raise ValueError(
                 f"{path}: expected the name of a class of the references, or unknown, got {own!r};"
-                " name all classes with --names"
+                " VOC references have the classes that --names lists"
             )
         if name in files:
             raise ValueError(f"{path}: expected one file of {name}, got {files[name].name} too")

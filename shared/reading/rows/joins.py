@@ -38,7 +38,6 @@ from .cells import LOOKED_AT, is_blank, num_dimensions, number_of, plain
 from .kinds import Names
 from .metrics import LAYOUTS
 
-CURE = "by_position=True, the command's --by-position, takes rows as they stand"
 _ROWS = (
     "image|img|picture|photo|file|filename|basename|stem|frame|sample|row|item|example|instance|record|case|scan|slide|"
     "tile|patch|video|clip|patient|subject|study|document|query"
@@ -60,6 +59,13 @@ _DATA = frozenset(
     if not isinstance(column, Names)
     for name in (column.name, *column.names)
 )
+
+
+class JoinError(ValueError):
+    """An error of rows that cannot be joined by their names, with its cure: to take them as they stand."""
+
+    def __str__(self) -> str:
+        return f"{self.args[0]}; by_position=True, the command's --by-position, takes rows as they stand"
 
 
 def names_rows(header: str) -> bool:
@@ -335,9 +341,9 @@ def _key(part: Sequence[int], place: int, columns: Sequence[Sequence[_Column]], 
         if np.array_equal(_order(one, other, own), order):
             continue
         if other_rank in (rank, _NUMBERS):
-            raise ValueError(
+            raise JoinError(
                 f"{column.sheet}: expected one way to join its rows with those of {of.sheet}, got two that differ, "
-                f"{_shown(of, column)} and {_shown(one, other)}; {CURE}"
+                f"{_shown(of, column)} and {_shown(one, other)}"
             )
         otherwise[_shown(one, other)] = None
     rest = f", not by {' and '.join(otherwise)}, which would join them otherwise" if otherwise else ""
@@ -390,9 +396,9 @@ def _check_positions(
         moved = [place for place in part if not np.array_equal(orders[place], np.arange(len(orders[place])))]
         if moved:
             bare = next(sheets[other[0]].name for other in parts if other is not part)
-            raise ValueError(
+            raise JoinError(
                 f"{bare}: expected a column that names its rows, since {sheets[part[0]].name} and "
-                f"{sheets[moved[0]].name} name the same rows in different orders; {CURE}"
+                f"{sheets[moved[0]].name} name the same rows in different orders"
             )
 
 
@@ -421,12 +427,12 @@ def _check_sets(one: _Column, other: _Column) -> None:
         if not column.are_distinct:
             ((name, times),) = Counter(column.cells.tolist()).most_common(1)
             where = "" if column is other else f" in {one.sheet}"
-            raise ValueError(f"{expected}, each once, got {name!r} {times} times{where}; {CURE}")
+            raise JoinError(f"{expected}, each once, got {name!r} {times} times{where}")
     lacking = next((name for name in one.rows if name not in other.rows), None)
     extra = next((name for name in other.rows if name not in one.rows), None)
     got = f"no {lacking!r}" if lacking is not None else f"{extra!r} too"
     counts = f"{len(one.cells):,} there, {len(other.cells):,} here, {shared:,} in both"
-    raise ValueError(f"{expected}, got {got} ({counts}); {CURE}")
+    raise JoinError(f"{expected}, got {got} ({counts})")
 
 
 def _check_order(one: _Column, other: _Column) -> None:
@@ -442,9 +448,9 @@ def _check_order(one: _Column, other: _Column) -> None:
         return
     row = int(differ[0])
     why = ", whose names repeat and so cannot join rows" if not one.are_distinct else ", a running number"
-    raise ValueError(
+    raise JoinError(
         f"{other.sheet}: expected {other.shown} row by row as in {one.sheet}{why}, got {other.cells.item(row)!r} for "
-        f"{one.cells.item(row)!r} in row {row + 1:,}{', in another order' if reordered else ''}; {CURE}"
+        f"{one.cells.item(row)!r} in row {row + 1:,}{', in another order' if reordered else ''}"
     )
 
 

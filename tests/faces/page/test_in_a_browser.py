@@ -185,6 +185,21 @@ def test_rows_that_cannot_be_read_are_left_out_with_consent(page: Any) -> None:
     assert numbers(tab)[0] == pytest.approx(auroc(own["b"][keep], own["label"][keep]), abs=6e-4)
 
 
+def test_rows_that_cannot_be_joined_are_taken_by_position_with_consent(page: Any) -> None:
+    tab, own = page, two_sides()
+    names = [f"{place}.png" for place in range(80)]
+    one, other = {"image": names, "knn": own["b"]}, {"image": ["other.png", *names[1:]], "label": own["label"]}
+    upload(tab, {"scores.csv": csv(one), "labels.csv": csv(other)})
+    alert = tab.locator("[role=alert]")
+    alert.wait_for()
+    assert "no '0.png'" in alert.inner_text() or "no 'other.png'" in alert.inner_text()
+    assert "--" not in alert.inner_text()
+    tab.locator("#by-position input").check()
+    tab.wait_for_function(UPLOADED)
+    assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
+    assert "by_position=True" in tab.locator("#text textarea").input_value()
+
+
 def test_a_sign_is_flipped(page: Any) -> None:
     tab, own = page, two_sides()
     upload(tab, {"msp.csv": csv({"score": -own["b"], "label": own["label"]})})

@@ -119,10 +119,13 @@ def test_coco_references(tmp_path: Path) -> None:
 CLASS = "expected the name of a class of the references, or unknown"
 LINE = "000001 0.5 1 1 8 8\n"
 WRONG: dict[str, tuple[dict[str, str], str]] = {
-    "no class": ({"cat.txt": "", "zebra.txt": ""}, rf"zebra.txt: {CLASS}, got 'zebra'; name all classes with --names"),
+    "no class": (
+        {"cat.txt": "", "zebra.txt": ""},
+        rf"zebra.txt: {CLASS}, got 'zebra'; VOC references have the classes that --names lists",
+    ),
     "no known class at all": (
         {"zebra.txt": LINE, "a.txt": "\n"},
-        rf"a.txt: {CLASS}, got 'a'; name all classes with --names",
+        rf"a.txt: {CLASS}, got 'a'; VOC references have the classes that --names lists",
     ),
     "a prefix alone": ({"comp4_det_test_zebra.txt": ""}, rf"comp4_det_test_zebra.txt: {CLASS}, got 'zebra'"),
     "five fields": (
