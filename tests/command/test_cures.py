@@ -66,6 +66,11 @@ def yolo_references() -> None:
     (Path("data.yaml")).write_text("path: .\nval: images\nnames: [cat, dog]\n")
 
 
+def labels_without_names() -> None:
+    yolo_references()
+    yolo("pred", "0 .5 .5 .2 .2 .9")
+
+
 def coco_of_yolo() -> None:
     yolo_references()
     rows = [{"image_id": "a", "category_id": 1, "bbox": [40, 40, 20, 20], "score": 0.9}]
@@ -90,7 +95,7 @@ def maps(*, values: Sequence[int] = (255,), normal_mask: bool = False, size: int
             Path(folder, one).parent.mkdir(parents=True, exist_ok=True)
         Image.new("L", (8, 8)).save(f"data/{one}.png")
         tifffile.imwrite(f"maps/{one}.tiff", np.arange(size * size, dtype=np.float32).reshape(size, size) + place)
-        if defect == "crack" and "mask" not in rest:
+        if defect == "crack" and "no mask" not in rest and (number or "one mask" not in rest):
             mask = np.zeros((8, 8), np.uint8)
             mask[2:4, : len(values)] = values
             Path("data/nut/ground_truth/crack").mkdir(parents=True, exist_ok=True)
@@ -138,7 +143,7 @@ CASES: dict[str, Case] = {
         [("--unknown-id", "0"), ("--names", "dog", "cat")],
     ),
     "--names, of classes without names": Case(
-        lambda: (yolo_references(), yolo("pred", "0 .5 .5 .2 .2 .9")),
+        labels_without_names,
         ("detect", "--references", "labels", "--images", "images", "--predictions", "pred", "--known-classes", "cat"),
         "use --names, or ids",
         [("--names", "cat", "dog"), ("--known-classes", "0")],
@@ -156,13 +161,13 @@ CASES: dict[str, Case] = {
         [("--names", "cat", "dog", "elk")],
     ),
     "--levels image, of an image without a mask": Case(
-        lambda: (maps(), Path("data/nut/ground_truth/crack/000_mask.png").unlink()),
+        lambda: maps(rest=["one mask"]),
         ANOMALY,
         "000_mask.png, got none; --levels image needs none",
         [("--levels", "image"), ("--leave-out",)],
     ),
     "--levels image, of data without masks": Case(
-        lambda: maps(rest=["mask"]),
+        lambda: maps(rest=["no mask"]),
         ANOMALY,
         "--levels image needs none",
         [("--levels", "image")],
