@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,9 @@ from ..arrays.sorting import first_of_each
 from ..ranking.counts import Side
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.roc import roc_curve
+from ..ranking.thresholds import threshold_between
 from .answer import Decisions
 
-MAX_PLACES = 17  # decimals of a threshold, beyond which no float needs more
-_EXACT = Context(prec=1_100)  # the digits of any float
 Rates = Mapping[str, tuple[Sequence[str], Sequence[str]]]
 RATES: Rates = {
     "TPR": (["TP"], ["TP", "FN"]),
@@ -77,55 +75,34 @@ def place_of(decisions: Decisions, typed: float) -> int:
     return min(bisect_right(decisions.ends, typed), len(decisions.ends) - 1)
 
 
-def plain_threshold(low: float, high: float, *, single: bool = False) -> str:
-    """The shortest decimal t with low ≤ t < high; if no score lies between them, it makes the same decisions as `low`.
-
-    Parameters: low, finite or −inf (then any t below `high` will do); high, above low; single, whether scores are
-    float32: then t rounded to float32 has to make the same decisions.
-
-    >>> plain_threshold(0.3912, 0.3953), plain_threshold(-1.1827, -1.18), plain_threshold(0.1, 0.1 + 1e-12)
-    ('0.392', '-1.182', '0.1')
-    """
-    if low == -math.inf:
-        low = -1.0 if not math.isfinite(high) else high - max(abs(high) / 10, 1e-6)
-    if math.isinf(low):  # also where no number lies below
-        return str(low)
-    exact = Decimal(low)
-    for places in range(MAX_PLACES):
-        for rounding in (ROUND_FLOOR, ROUND_CEILING):  # of the one below, the float may be `low` itself
-            text = f"{exact.quantize(Decimal(1).scaleb(-places), rounding, _EXACT) + 0:f}"
-            values = [float(text), *([float(np.float32(float(text)))] if single else [])]
-            if len(text) <= MAX_PLACES and all(low <= value < high for value in values):
-                return text
-    return repr(low)
-
-
 def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
-    """A threshold as the shortest decimal that makes the same decisions on the samples of all sides; ±inf as such.
+    """A threshold as a decimal that makes the same decisions on the samples of all sides; ±inf as such.
 
-    It is "" for None and NaN.
+    A score becomes a number above it (see `threshold_between`); any other number stays. It is "" for None and NaN.
 
     >>> threshold_text(1 / 3, [Side(np.asarray([0.5, 0.9])), Side(np.asarray([0.1, 1 / 3]))])
     '0.4'
     """
     if threshold is None or not math.isfinite(threshold):
         return "" if threshold is None or math.isnan(threshold) else str(threshold)
-    return plain_threshold(threshold, float(next_higher(np.asarray([threshold]), sides)[0]), single=_is_single(sides))
+    if not any((np.asarray(side.scores) == np.float64(threshold)).any() for side in sides):
+        return repr(float(threshold))
+    return threshold_between(threshold, float(next_higher(np.asarray([threshold]), sides)[0])).text
 
 
 def said_at(thresholds: Sequence[float], sides: Sequence[Side], all_flagged: str, none_flagged: str) -> list[str]:
     """The decision at each vertex of a curve, in words; the threshold named makes the same decisions as the vertex.
 
     >>> said_at([0.9, 0.4, float("-inf")], [Side(np.asarray([0.4, 0.45, 0.9]))], "all flagged", "nothing flagged")
-    ['nothing flagged', 'score > 0.4', 'all flagged']
+    ['nothing flagged', 'score > 0.41', 'all flagged']
     """
-    ends, single = next_higher(np.asarray(thresholds, np.float64), sides).tolist(), _is_single(sides)
+    ends = next_higher(np.asarray(thresholds, np.float64), sides).tolist()
     return [
         none_flagged
         if end == math.inf
         else all_flagged
         if at == -math.inf
-        else f"score > {plain_threshold(at, end, single=single)}"
+        else f"score > {threshold_between(at, end).text}"
         for at, end in zip(thresholds, ends)
     ]
 
@@ -196,7 +173,7 @@ def binary_decisions(
     >>> sides = Side(np.asarray([0.4, 0.9])), Side(np.asarray([0.1, 0.6]))
     >>> decisions = binary_decisions(sides, ("OOD", "in-distribution"))
     >>> decisions.thresholds, decisions.presets, number_at(decisions, "FPR", 3)
-    (['0.091', '0.1', '0.4', '0.6', '1'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
+    (['0.091', '0.2', '0.5', '0.7', '0.901'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
     """
     positive, negative = sides
     drawn = roc_curve(positives=positive, negatives=negative, max_points=curve_points(points))["threshold"]
@@ -280,11 +257,11 @@ def decisions_of(
         must = np.union1d([*places.values()], at_points[at_points < len(thresholds)]).astype(int)
         kept = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
         note = f"{note + '; ' if note else ''}{len(kept):,} of {len(thresholds):,} thresholds"
-    at, single, known = thresholds[kept], _is_single(sides), sum(side.total for side in sides[1:])
+    at, known = thresholds[kept], sum(side.total for side in sides[1:])
     ends, here = next_higher(at, sides), {name: column[kept] for name, column in counts.items()}
     return Decisions(
         thresholds=[
-            repr(low) if low == chosen else plain_threshold(low, high, single=single)
+            repr(low) if low == chosen else threshold_between(low, high).text
             for low, high in zip(at.tolist(), ends.tolist())
         ],
         ends=ends.tolist(),
@@ -325,7 +302,3 @@ def spread(length: int, most: int) -> np.ndarray:
 def last_best(values: np.ndarray) -> int:
     """The last index of the highest value: of ascending thresholds, the highest with it."""
     return len(values) - 1 - int(np.argmax(values[::-1]))
-
-
-def _is_single(sides: Sequence[Side]) -> bool:
-    return all(np.asarray(side.scores[:0]).dtype == np.float32 for side in sides)

@@ -18,6 +18,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
 from ..metric.rounding import percent_text
+from ..ranking.thresholds import threshold_between
 from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
@@ -25,7 +26,7 @@ from ..reading.reasons import some
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
 from .charts import joined
-from .decisions import THRESHOLD, last_best, plain_threshold, spread
+from .decisions import THRESHOLD, last_best, spread
 from .subject import Computed, Example, Subject, in_words, once
 
 _MOST_CONFUSED, _MOST_MODELS = 10, 4
@@ -184,8 +185,6 @@ def decisions(computed: Computed) -> Decisions:
     every = np.unique(confidence[np.isfinite(confidence) & (confidence >= lowest)])
     at = spread(len(every) + 1, computed.points)
     ends, below = np.append(every, np.inf)[at].tolist(), np.append(-np.inf, every)[at]
-    # any number above the next lower confidence, whether a box is to reach it or to exceed it
-    above = np.nextafter(below, np.inf, where=np.isfinite(below), out=below.copy()).tolist()
     by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
     metric = OpenSetDetection(**{**options, "matching": by, "conf_list": ends})
     prepared = metric.prepare(state)
@@ -198,7 +197,8 @@ def decisions(computed: Computed) -> Decisions:
     called = {"known": "boxes called known", "unknown": f"boxes called unknown{'' if counts_all else ', on objects'}"}
     fewer = "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds"
     return Decisions(
-        thresholds=[plain_threshold(low, high) for low, high in zip(above, ends)],
+        # a number between, whether a box is to reach it or to exceed it
+        thresholds=[threshold_between(low, high).text for low, high in zip(below.tolist(), ends)],
         ends=ends,
         counts={f"{name}_{side}": counts[f"{name}_{side}"].tolist() for side in sides for name in ("TP", "FN", "FP")},
         rates={

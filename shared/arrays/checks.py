@@ -205,13 +205,15 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], least: float = 0.6) -> str:
     """A question for an error message about an unknown name, if a known one is spelt alike; else "".
+
+    least: the lowest similarity of their spellings, in [0, 1]
 
     >>> did_you_mean("aurok", ["auroc", "aupr_in"]), did_you_mean("map", ["auroc"])
     ("; did you mean 'auroc'?", '')
     """
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

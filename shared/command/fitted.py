@@ -5,24 +5,28 @@
       "of": ["pixels"],
       "rule": "fpr:0.001",
       "promise": "At most 0.1 % of the pixels of these images exceed the threshold.",
-      "threshold": {"can": 0.31, "vial": 0.27},
+      "threshold": {"can": 0.311, "vial": 0.28},
+      "scores": "float32",
       "fitted_on": {"maps": "validation", "images": {"can": 45, "vial": 50}},
       "signature": "threshold|rule:fpr:0.001|v0.2.0"
     }
 
-A threshold is a number, or numbers by category; ±inf is "Infinity" or "-Infinity".
+A threshold is a number, or numbers by category; ±inf is "Infinity" or "-Infinity". It lies strictly between two
+neighbouring scores where there is room, so that it decides alike on scores in other types; a "note" says where not.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
 from ..metric.signature import VERSION
+from ..ranking.thresholds import placed_note, threshold_between
 from ..written.results import read_results
 
 _DECISION = "score > threshold"
@@ -42,19 +46,43 @@ class FittedThreshold(NamedTuple):
     rule: the rule of the fit
     promise: the guarantee, as a sentence
     threshold: a number, or numbers by category
+    scores: the type of the scores
     fitted_on: the sources of the scores, and their numbers
+    note: on types of scores that it may decide otherwise; "" if there are none
     """
 
     of: tuple[str, ...]
     rule: str
     promise: str
     threshold: float | dict[str, float]
+    scores: str
     fitted_on: Mapping[str, Any]
+    note: str = ""
 
     def as_results(self) -> dict[str, Any]:
         """The threshold as a dict for JSON, with a signature of the rule."""
         signature = f"threshold|rule:{self.rule}|v{VERSION}"
-        return {"decision": _DECISION, **self._asdict(), "of": [*self.of], "signature": signature}
+        results = {"decision": _DECISION, **self._asdict(), "of": [*self.of], "signature": signature}
+        return results if self.note else {name: value for name, value in results.items() if name != "note"}
+
+
+def placed_at(fitted: float, scores: Iterable[np.ndarray]) -> tuple[float, str]:
+    """A threshold that decides as the fitted one on all scores, strictly between two of them, and the note on it.
+
+    A fitted threshold that already lies there stays, as does ±inf.
+
+    >>> placed_at(0.3, [np.asarray([0.1, 0.3]), np.asarray([0.7])]), placed_at(0.5, [np.asarray([0.1, 0.7])])
+    ((0.4, ''), (0.5, ''))
+    """
+    if math.isinf(fitted):
+        return fitted, f"The threshold is {fitted}: {'no' if fitted > 0 else 'every finite'} score exceeds it."
+    low, high = -math.inf, math.inf
+    for part in scores:
+        is_above = part > np.float64(fitted)
+        low = max(low, float(part.max(where=~is_above, initial=-np.inf)))
+        high = min(high, float(part.min(where=is_above, initial=np.inf)))
+    placed = threshold_between(low, high, at=None if low == fitted else fitted)
+    return float(placed.text), placed_note(placed, low, high)
 
 
 def is_fitted(name: str, value: Any) -> bool:

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -108,7 +109,7 @@ def one_line(text: str) -> str:
 
 
 def explain(error: Exception) -> str:
-    """The message of an error for the user; for a bug of the package, it begins with the type of the error."""
+    """The message of an error for the user; for a bug of the package, with its type, and the file and line."""
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
@@ -116,7 +117,9 @@ def explain(error: Exception) -> str:
         return f"{name}: {error.strerror}"
     if isinstance(error, (ValueError, TypeError, OSError, ImportError)) or out_of_memory(error):
         return reason(error)
-    return f"{type(error).__name__}: {reason(error)}"  # a bug of the package
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {reason(error)}{where}"  # a bug of the package
 
 
 _lines: list[tuple[threading.Event, threading.Thread]] = []

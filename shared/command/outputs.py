@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -14,7 +14,6 @@ from ..answers.computing import Computation
 from ..faces.plot import check_picture
 from ..faces.terminal import check_layout
 from ..metric.results import Rate, Summary
-from ..reading.rows.inputs import file_of
 from ..written.files import check_file, write_file
 from ..written.results import as_json
 from .messages import complain, on_terminal, show
@@ -36,11 +35,6 @@ FOLDER = _Folder(file_okay=False, path_type=Path)
 _FILE = click.Path(dir_okay=False, writable=True, path_type=Path)
 to_json = click.option("--save", type=_FILE, help="Write results to a .json.")
 to_picture = click.option("--plot", type=_FILE, help="Draw results.")
-
-
-def files_of(places: Mapping[str, str]) -> Iterator[Path]:
-    """The files that columns are read from, without standard input."""
-    return filter(None, map(file_of, places.values()))
 
 
 def check_json_and_picture(save: Path | None, plot: Path | None, inputs: Callable[[], Iterable[Path]]) -> None:

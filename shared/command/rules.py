@@ -32,7 +32,7 @@ from ..reading.maps.names import is_note, suffix_of
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
 from ..reading.progress import progress_bar
 from ..reading.reasons import named
-from .fitted import FittedThreshold
+from .fitted import FittedThreshold, placed_at
 
 PIXELS, IMAGES = "pixels", "images"
 _NUMBER = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"
@@ -49,21 +49,27 @@ def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False)
     """The threshold of each category, from a model's anomaly maps of normal images.
 
     Parameters: folder, as for `normal_maps`; rule, as for `parse_rule`; progress, whether to show a bar on a terminal.
-    Maps are read one by one, once or several times, and never held all at once. Raises ValueError with the file's name
+    Maps are read one by one, several times, and never held all at once. Raises ValueError with the file's name
     for a file that is not a map, for NaN, and for maps of different sizes in a category.
     """
     parsed = parse_rule(rule)
     files = normal_maps(folder)
     thresholds: dict[str, float] = {}
+    notes: dict[str, str] = {}
+    types: dict[str, None] = {}
     with progress_bar(unit=" maps", shown=progress) as bar:
         for category, paths in files.items():
             with named(category):
-                thresholds[category] = parsed.fit(_Maps(paths, bar))
+                maps = _Maps(paths, bar)
+                thresholds[category], notes[category] = placed_at(parsed.fit(maps), maps)
+                types |= dict.fromkeys(sorted(maps.types))
     return FittedThreshold(
         of=parsed.of,
         rule=rule,
         promise=parsed.promise,
         threshold=thresholds,
+        scores=" and ".join(types),
+        note=" ".join(f"{category}: {note}" for category, note in notes.items() if note),
         fitted_on={"maps": str(folder), "images": {category: len(paths) for category, paths in files.items()}},
     )
 
@@ -168,7 +174,8 @@ def _mean_and_deviations(deviations: float) -> Rule:
         mean = sums.total / sums.number
         return float(mean + as_written(deviations) * _root(sums.squares / sums.number - mean**2))
 
-    promise = f"It is the mean of the pixels of these images and {deviations:g} standard deviations; it bounds no rate."
+    what = f"the mean of the pixels of these images and {deviations:g} standard deviations"
+    promise = f"It decides as {what} on these pixels; it bounds no rate."
     return Rule((PIXELS,), promise, fit)
 
 
@@ -184,14 +191,19 @@ def _root(square: Fraction) -> Fraction:
 
 
 class _Maps:
-    """An iterable of maps of one size, which reads them anew in each iteration, a few ahead."""
+    """An iterable of maps of one size, which reads them anew in each iteration, a few ahead.
+
+    types: the types of the maps in the files that were read
+    """
 
     def __init__(self, files: Sequence[Path], bar: Any) -> None:
         self.files, self.bar = files, bar
+        self.types: set[str] = set()
 
     def __iter__(self) -> Iterator[np.ndarray]:
         first = None
-        for path, score_map in zip(self.files, read_ahead(_read, self.files)):
+        for path, (score_map, kind) in zip(self.files, read_ahead(_read, self.files)):
+            self.types.add(kind)
             first = score_map.shape if first is None else first
             if score_map.shape != first:
                 raise ValueError(
@@ -202,7 +214,8 @@ class _Maps:
             yield score_map
 
 
-def _read(path: Path) -> np.ndarray:
+def _read(path: Path) -> tuple[np.ndarray, str]:
+    """A map as float32 or float64, and its type in the file."""
     score_map = read_map(path)
     with named(path):
-        return np.asarray(widen(score_map, "map"))
+        return np.asarray(widen(score_map, "map")), score_map.dtype.name

@@ -8,19 +8,20 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from ..arrays.checks import as_open_share
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
-from ..reading.read import read
-from ..reading.rows.inputs import read_scores
+from ..reading.rows.inputs import file_of, read_scores
 from ..reading.rows.roles import check_sets
 from ..written.results import as_json
-from .fitted import FittedThreshold
+from .columns import Source
+from .fitted import FittedThreshold, placed_at
 from .messages import on_terminal, say, say_scores
 from .options import WaitingCommand, to_match_by_position
-from .outputs import check_json_and_picture, deliver, files_of, saving
+from .outputs import check_json_and_picture, deliver, saving
 from .rules import fit_map_thresholds
 
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
@@ -28,16 +29,21 @@ _HELP = """Fit a threshold on validation data; a sample, image or pixel is unkno
 \b
     openworld-metrics threshold --known known.csv:score --fpr 0.05 --confidence-level 0.95 --save t.json
     openworld-metrics threshold --known known.csv:score --unknown unknown.csv:score --tpr 0.95 --save t.json
+    openworld-metrics threshold all.csv --tpr 0.95 --save t.json
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --tpr 0.95 --save t.json
     openworld-metrics threshold --predictions all.csv:score --references all.csv:label --rule eer --save t.json
     openworld-metrics threshold --maps validation --rule image-fpr:0.05@0.95 --save t.json
 
-Scores are higher for unknown samples; FILE:-COLUMN negates a column. OpenOOD's conf of --known and --unknown is negated
-without a sign, as by ood; other columns whose names say confidence need one.
+A FILE without a flag is one that `compute ood_bench` takes, of known and unknown samples; --predictions and
+--references then name its columns. Scores are higher for unknown samples; FILE:-COLUMN negates a column. OpenOOD's conf
+of --known and --unknown is negated without a sign, as by ood; other columns whose names say confidence need one.
 
 With --fpr, at most this share of the known samples exceeds it: of these samples or, with --confidence-level, of new
 ones. With --tpr, at least this share of the unknown samples does. With --rule eer, the share of known samples above it
 and that of unknown samples below it are as close as they can be.
+
+The threshold lies strictly between two neighbouring scores where there is room, so it decides alike on scores in
+float16, float32 and float64; a note says where not.
 
 From a model's anomaly maps of normal images, by category: maps lie in <category>/validation/good, else in
 <category>/test/good, else in <category>. Rules are
@@ -55,6 +61,7 @@ compute ood_bench --option threshold=t.json.
 
 
 @click.command(cls=WaitingCommand, help=_HELP)
+@click.argument("files", nargs=-1, metavar="[FILE …]")
 @click.option("--known", metavar="FILE", help="Scores of known samples.")
 @click.option("--unknown", metavar="FILE", help="Scores of unknown samples, for --tpr.")
 @click.option("--predictions", metavar="FILE", help="Scores of known and unknown samples, with --references.")
@@ -70,11 +77,12 @@ def threshold(save: Path | None, **arguments: Any) -> None:
     """Fit a threshold on validation data; see `_HELP`."""
     _check(arguments)
     places = {name: arguments[name] for name in ("known", "unknown", "predictions", "references") if arguments[name]}
-    check_json_and_picture(save, None, lambda: files_of(places))
+    source = Source(arguments["files"], places)
+    check_json_and_picture(save, None, source.inputs)
     if arguments["maps"]:
         fitted = fit_map_thresholds(arguments["maps"], arguments["rule"], progress=True)
     else:
-        fitted = _from_scores(arguments, places)
+        fitted = _from_scores(arguments, source)
     results = fitted.as_results()
     deliver(_text(fitted) if on_terminal() else as_json(results), *saving(save, results))
 
@@ -84,6 +92,7 @@ _RATES = {
     ("known",): ("fpr",),
     ("known", "unknown"): ("tpr", "rule"),
     ("predictions", "references"): ("fpr", "tpr", "rule"),
+    ("files",): ("fpr", "tpr", "rule"),
     ("maps",): ("rule",),
 }
 
@@ -92,11 +101,15 @@ def _check(arguments: Mapping[str, Any]) -> None:
     """Raise UsageError for options that do not go together."""
 
     def flags(names: Iterable[str], word: str) -> str:
-        return f" {word} ".join(f"--{name}" for name in names)
+        return f" {word} ".join("a FILE" if name == "files" else f"--{name}" for name in names)
 
-    sources = tuple(name for name in dict.fromkeys(sum(_RATES, ())) if arguments[name] is not None)
+    sources = tuple(name for name in dict.fromkeys(sum(_RATES, ())) if arguments[name] not in (None, ()))
+    if "files" in sources and {*sources} <= {"files", "predictions", "references"}:  # names of its columns
+        sources = ("files",)
     if sources not in _RATES:
-        raise click.UsageError("expected --known, --known and --unknown, --predictions and --references, or --maps")
+        raise click.UsageError(
+            "expected a FILE, --known, --known and --unknown, --predictions and --references, or --maps"
+        )
     rates = [name for name in ("fpr", "tpr", "rule") if arguments[name] is not None]
     if len(rates) != 1 or rates[0] not in _RATES[sources]:
         expected = f"{flags(_RATES[sources], 'or')} with {flags(sources, 'and')}"
@@ -105,11 +118,15 @@ def _check(arguments: Mapping[str, Any]) -> None:
         raise click.UsageError(f"expected --confidence-level with --fpr, got it with --{rates[0]}")
 
 
-def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> FittedThreshold:
-    if "predictions" in places:
-        metric, reading = OODBench(), read(OODBench.name, columns=places, by_position=arguments["by_position"])
-        say(reading)
-        unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**reading.columns)).sides)
+def _from_scores(arguments: Mapping[str, Any], source: Source) -> FittedThreshold:
+    places = source.places
+    if source.files or "predictions" in places:
+        with source.named():
+            reading = source.read(OODBench.name, by_position=arguments["by_position"])
+            say(reading)
+            metric = OODBench()
+            unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**reading.columns)).sides)
+            types = [_type(reading.columns["predictions"])]
     else:
         sides = {name: read_scores(place, is_unknown=name == "unknown") for name, place in places.items()}
         if "unknown" in sides:
@@ -117,6 +134,7 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         say_scores({places[name]: side for name, side in sides.items()})
         known = sides["known"].scores
         unknown = sides["unknown"].scores if "unknown" in sides else None
+        types = [side.type for side in sides.values()]
     fpr, tpr, level = arguments["fpr"], arguments["tpr"], arguments["confidence_level"]
     numbers = {"known_samples": len(known)}
     if arguments["rule"] is not None:
@@ -132,7 +150,25 @@ def _from_scores(arguments: Mapping[str, Any], places: Mapping[str, str]) -> Fit
         results = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
         threshold, numbers = results[f"{name}_threshold"], {**numbers, "unknown_samples": len(unknown)}
         rule, promise = f"tpr:{tpr!r}", f"At least {percent(tpr)} % of these unknown samples exceed the threshold."
-    return FittedThreshold(("samples",), rule, promise, threshold, {**places, **numbers})
+    threshold, note = placed_at(threshold, [np.asarray(side) for side in (known, unknown) if side is not None])
+    fitted_on = {**({"files": [*source.files]} if source.files else {}), **places, **numbers}
+    return FittedThreshold(("samples",), rule, promise, threshold, _types(source, types), fitted_on, note)
+
+
+_TEXT = (".csv", ".tsv", ".json", ".jsonl")  # suffixes of files of decimals
+
+
+def _types(source: Source, types: Iterable[str]) -> str:
+    """The types of the scores, in words, and whether they were read from decimals, which float64 holds."""
+    places = [file_of(place) for place in source.places.values()] if not source.files else source.inputs()
+    is_text = any(place is None or place.suffix.lower() in _TEXT for place in places)
+    return " and ".join(dict.fromkeys(types)) + (", from decimals" if is_text else "")
+
+
+def _type(scores: Any) -> str:
+    """The type of scores, or of those of both sides."""
+    several = scores if isinstance(scores, tuple) else (scores,)
+    return " and ".join(dict.fromkeys(str(getattr(each, "dtype", "float64")) for each in several))
 
 
 def _equal_errors(known: Any, unknown: Any, rule: str) -> tuple[float, str]:
@@ -148,8 +184,9 @@ def _equal_errors(known: Any, unknown: Any, rule: str) -> tuple[float, str]:
 
 def _text(fitted: FittedThreshold) -> str:
     """The thresholds as text with all their digits, since they are copied into options."""
+    said = [fitted.promise, *([fitted.note] if fitted.note else [])]
     if not isinstance(fitted.threshold, dict):
-        return f"threshold  {fitted.threshold!r}\n\n{fitted.promise}"
+        return "\n".join([f"threshold  {fitted.threshold!r}", "", *said])
     width = max(map(len, fitted.threshold))
     lines = [f"{category:{width}}  {value!r}" for category, value in fitted.threshold.items()]
-    return "\n".join([*lines, "", fitted.promise])
+    return "\n".join([*lines, "", *said])

@@ -15,7 +15,12 @@ WITHOUT_CLASS = ("raise", "nan")
 
 
 class FlatResults:
-    """The flat results of a metric: see `flat`; with "nan", NaN where a class or an earlier result is missing."""
+    """The flat results of a metric: see `flat`.
+
+    Where a class is missing, an error with the name of the metric; with "nan", one warning, and NaN for all results but
+    those that do not need the class, such as the closed-set accuracy without unknown samples, and for any other result
+    that an earlier computation had.
+    """
 
     def __init__(self, without_class: str) -> None:
         """Take "raise" or "nan"."""
@@ -26,7 +31,7 @@ class FlatResults:
     def __call__(
         self, metric: str, compute: Callable[[], Mapping[str, Any]], names: Callable[[], Iterable[str]]
     ) -> dict[str, float]:
-        """The results of a computation of the metric of this name, and `names` of NaN if there were none before.
+        """The results of a computation of the metric of this name; `names` of NaN if there were none before.
 
         Raises the errors of the metric.
         """
@@ -34,12 +39,17 @@ class FlatResults:
             numbers = flat(compute())
         except ValueError as error:
             # a metric that evaluate loaded has a class of its own
-            if self._without_class == "raise" or type(error).__name__ != MissingClassError.__name__:
+            if type(error).__name__ != MissingClassError.__name__:
                 raise
+            if self._without_class == "raise":
+                cure = 'without_class="nan" makes results NaN where a class is missing'
+                raise MissingClassError(f"{metric}: {error}; {cure}") from error
             if not self._warned:
                 warnings.warn(f"{metric}: {error}; results are NaN", stacklevel=4)
                 self._warned = True
-            return dict.fromkeys(self._names or names(), math.nan)
+            lost = dict.fromkeys(self._names or names(), math.nan)
+            defined: Mapping[str, float] = getattr(error, "defined", {})
+            return lost | {name: value for name, value in defined.items() if name in lost}
         if self._without_class == "nan":
             numbers |= {name: math.nan for name in self._names if name not in numbers}
         self._names = [*numbers]

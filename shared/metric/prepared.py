@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,7 +69,14 @@ def as_content(column: np.ndarray) -> bytes:
 
 
 class MissingClassError(ValueError):
-    """A result needs samples of two classes, and one of them has none."""
+    """A result needs samples of two classes, and one of them has none.
+
+    defined: the results that do not need it, by name
+    """
+
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
 
 
 class Drawn(NamedTuple):

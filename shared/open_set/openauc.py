@@ -185,7 +185,8 @@ class OpenAUC(Metric):
     def rates(self, unknown: Side, correct: Side, wrong: Side) -> Results:
         """Results of the three kinds of samples."""
         num_known = correct.total + wrong.total
-        check_both_classes(unknown.total, num_known)
+        closed = {"closed_set_accuracy": correct.total / num_known} if num_known else {}
+        check_both_classes(unknown.total, num_known, closed)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
         reached = score_at_tpr(unknown, self.tpr)
@@ -194,7 +195,7 @@ class OpenAUC(Metric):
         threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if decides else None
         rates = {
             "openauc": Rate(over_correct / pairs, True),
-            "closed_set_accuracy": Rate(correct.total / num_known, True),
+            **{name: Rate(value, True) for name, value in closed.items()},
             "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
             self.at_tpr: Rate(accuracy, True, threshold=threshold),
         }

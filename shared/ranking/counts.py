@@ -14,10 +14,11 @@ the samples.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, pairwise
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -195,12 +196,15 @@ def two_sides(**sides: Any) -> tuple[Side, Side]:
     return sort_sides(*columns)
 
 
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
+def check_both_classes(
+    num_positives: int, num_negatives: int, defined: Mapping[str, float] = MappingProxyType({})
+) -> None:
+    """Raise ValueError unless there are samples on both sides; `defined` are results that need no second one."""
     if not num_positives or not num_negatives:
         raise MissingClassError(
             f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
+            f"and {num_negatives} known (in-distribution, normal)",
+            defined,
         )
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from .results import WORDS, flat
@@ -79,14 +80,16 @@ def to_eval_results(
     different notes, are two files.
 
     Returns a list of {"dataset": {"id", "task_id", "revision"}, "value", "date", "source", "notes"}, without entries
-    that are None. Raises ValueError for names that results do not have, for NaN, for no task, and for a source without
-    its url.
+    that are None. Raises ValueError for names that results do not have, for NaN, for no task, for another date, and for
+    a source without its url.
     Source: docs/hub/eval-results.md of hub-docs, and huggingface_hub's EvalResultEntry.
 
     >>> to_eval_results({"auroc": 0.75}, dataset="me/ood", tasks={"near": "auroc"})
     [{'dataset': {'id': 'me/ood', 'task_id': 'near'}, 'value': 0.75}]
     """
     numbers = _numbers(results)
+    if date is not None:
+        _check_date(date)
     missing = [name for name in tasks.values() if name not in numbers]
     if missing or not tasks:
         known = ", ".join(numbers)
@@ -103,6 +106,13 @@ def to_eval_results(
         }
         for task, name in tasks.items()
     ]
+
+
+def _check_date(date: str) -> None:
+    try:
+        datetime.fromisoformat(date[:-1] if date.endswith("Z") else date)  # which Python 3.10 does not take
+    except ValueError:
+        raise ValueError(f"date: expected one in ISO 8601, such as '2026-11-28', got {date!r}") from None
 
 
 def _numbers(results: Mapping[str, Any]) -> dict[str, Any]:

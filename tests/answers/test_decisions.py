@@ -15,7 +15,6 @@ from openworld_metrics.answers.decisions import (
     binary_decisions,
     number_at,
     place_of,
-    plain_threshold,
     promised_thresholds,
     said_at,
     threshold_text,
@@ -71,8 +70,10 @@ def test_a_threshold_that_is_shown_decides_as_it_was_shown(name: str, seed: int)
     metric, ends = metric_class(name), decisions.ends
     assert [*ends] == sorted(ends)
     assert decisions.note == ""
+    scores = np.asarray(columns["predictions" if name == "ood_bench" else "open_scores"], np.float64)
     for place, text in enumerate(decisions.thresholds):
         at = float(text)
+        assert not (scores == at).any(), "strictly between, so that every type of scores decides alike"
         assert place_of(decisions, at) == place or ends[place] == ends[place - 1]
         if name == "ood_bench":
             results = metric(**{**options, "metrics": ["tpr", "fpr"], "threshold": at}).compute(**columns)
@@ -109,7 +110,7 @@ def test_a_t_list_rounds_no_decision() -> None:
 def test_counts_at_a_threshold() -> None:
     scores, labels = np.asarray([0.1, 0.4, 0.4, 0.8, 0.3, 0.9]), np.asarray([0, 0, 1, 1, 1, 0])
     decisions = decisions_of(scores[labels == 1], scores[labels == 0])
-    assert decisions.thresholds == ["0.091", "0.1", "0.3", "0.4", "0.8", "1"]
+    assert decisions.thresholds == ["0.091", "0.2", "0.31", "0.5", "0.81", "0.901"]
     assert decisions.ends == [0.1, 0.3, 0.4, 0.8, 0.9, np.inf]
     for place, text in enumerate(decisions.thresholds):
         called = scores > float(text)
@@ -200,9 +201,8 @@ def test_a_threshold_in_words() -> None:
     sides = [as_side(np.asarray([0.9, 0.5])), as_side(np.asarray([1 / 3, 0.1]))]
     assert threshold_text(1 / 3, sides) == "0.4"
     assert threshold_text(-np.inf, sides) == "-inf"
-    assert said_at([-np.inf, 0.5, 0.9], sides, "all", "none") == ["all", "score > 0.5", "none"]
-    assert plain_threshold(-0.3945, -0.3939) == "-0.394"
-    assert plain_threshold(np.inf, np.inf) == "inf"
+    assert threshold_text(0.35, sides) == "0.35", "between two scores, as it was chosen"
+    assert said_at([-np.inf, 0.5, 0.9], sides, "all", "none") == ["all", "score > 0.6", "none"]
 
 
 def test_a_place_is_at_an_end_beyond_all_scores() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from tests.command.terminal import on_terminal
 from tests.conftest import Run
 
 KNOWN = ["--known", "known.csv:score"]
+GUESSED = "openworld-metrics: note: predictions is score; references is label\n"
 
 
 @pytest.fixture
@@ -36,27 +38,40 @@ def scores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, np.ndar
 
 def fitted(run: Run, *arguments: str) -> dict[str, Any]:
     status, output, errors = run("threshold", *arguments, "--save", "t.json")
-    assert (status, errors) == (0, "")
+    assert (status, errors in ("", GUESSED)) == (0, True)
     saved: dict[str, Any] = json.loads(Path("t.json").read_text())
     assert json.loads(output) == saved
     assert saved["signature"] == f"threshold|rule:{saved['rule']}|v{VERSION}"
     return saved
 
 
+def between(threshold: float, score: float, scores: Any) -> bool:
+    """Whether a threshold lies strictly between a score and the next higher one."""
+    return bool(score < threshold < min((s for s in scores if s > score), default=math.inf))
+
+
 @pytest.mark.parametrize("fpr", [0.05, 0.2])
 def test_known_scores(scores: dict[str, np.ndarray], run: Run, fpr: float) -> None:
     found = fitted(run, *KNOWN, "--fpr", str(fpr))
     known = sorted(scores["known"].tolist())
-    assert found["threshold"] == next(t for t in known if sum(s > t for s in known) / 200 <= fpr)
+    assert between(found["threshold"], next(t for t in known if sum(s > t for s in known) / 200 <= fpr), known)
     assert found["promise"] == f"At most {100 * fpr:g} % of these known samples exceed the threshold."
-    assert found == fitted(
-        run, "--predictions", "all.csv:score", "--references", "all.csv:label", "--fpr", str(fpr)
-    ) | {"fitted_on": found["fitted_on"]}
+    by_flags = fitted(run, "--predictions", "all.csv:score", "--references", "all.csv:label", "--fpr", str(fpr))
+    same = {name: by_flags[name] for name in ("threshold", "fitted_on")}  # between those of both sides
+    assert by_flags == found | same
+    assert np.sum(scores["known"] > by_flags["threshold"]) == np.sum(scores["known"] > found["threshold"])
+    files = {"fitted_on": {"files": ["all.csv"], "known_samples": 200}}
+    assert fitted(run, "all.csv", "--fpr", str(fpr)) == by_flags | files
+    names = {"predictions": "score", "references": "label"}
+    flags = [word for name, column in names.items() for word in (f"--{name}", column)]
+    assert fitted(run, "all.csv", *flags, "--fpr", str(fpr))["fitted_on"] == {**names, **files["fitted_on"]}
 
 
 def test_known_scores_with_a_confidence(scores: dict[str, np.ndarray], run: Run) -> None:
     found = fitted(run, *KNOWN, "--fpr", "0.05", "--confidence-level", "0.95")
-    assert found["threshold"] == np.sort(scores["known"])[-1 - 4]  # P(Bin(200, 1/20) ≤ 4) ≤ 5 % < P(… ≤ 5)
+    assert between(
+        found["threshold"], np.sort(scores["known"])[-1 - 4], scores["known"]
+    )  # P(Bin(200, 1/20) ≤ 4) ≤ 5 % < P(… ≤ 5)
     assert found["promise"] == "At most 5 % of new known samples exceed the threshold, with 95 % confidence."
 
 
@@ -64,7 +79,7 @@ def test_known_scores_with_a_confidence(scores: dict[str, np.ndarray], run: Run)
 def test_scores_of_both_sides(scores: dict[str, np.ndarray], run: Run, tpr: float) -> None:
     found = fitted(run, *KNOWN, "--unknown", "unknown.csv", "--tpr", str(tpr))
     every = sorted({*scores["known"].tolist(), *scores["unknown"].tolist()}, reverse=True)
-    assert found["threshold"] == next(t for t in every if np.mean(scores["unknown"] > t) >= tpr)
+    assert between(found["threshold"], next(t for t in every if np.mean(scores["unknown"] > t) >= tpr), every)
 
 
 def test_a_threshold_is_put_back(scores: dict[str, np.ndarray], run: Run) -> None:
@@ -83,8 +98,9 @@ def test_a_threshold_is_put_back(scores: dict[str, np.ndarray], run: Run) -> Non
 def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_path: Path) -> None:
     printed = on_terminal(["threshold", "--maps", "maps", "--rule", "max"], tmp_path)
     tops = {name: max(float(np.load(path).max()) for path in Path("maps", name).iterdir()) for name in ("can", "vial")}
-    lines = [f"{name:4}  {top!r}" for name, top in tops.items()]
-    assert [line for line in printed.replace("\r", "\n").split("\n") if line.startswith(("can", "vial"))] == lines
+    lines = [line.split() for line in printed.replace("\r", "\n").split("\n") if line.startswith(("can", "vial"))]
+    assert [name for name, _ in lines] == [*tops]
+    assert all(tops[name] < float(text) < tops[name] * 1.004 for name, text in lines)
     assert "No pixel of these images exceeds the threshold." in printed
 
 
@@ -111,7 +127,10 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
             [*KNOWN, "--unknown", "unknown.csv", "--fpr", "0.1"],
             "expected --tpr or --rule with --known and --unknown, got --fpr",
         ),
-        ([], "expected --known, --known and --unknown, --predictions and --references, or --maps"),
+        ([], "expected a FILE, --known, --known and --unknown, --predictions and --references, or --maps"),
+        (["all.csv"], "expected --fpr or --tpr or --rule with a FILE, got none"),
+        (["all.csv", *KNOWN, "--fpr", "0.1"], "expected a FILE, --known, --known and --unknown, "),
+        (["known.csv", "--fpr", "0.1"], "references: "),
         (["--maps", "maps"], "expected --rule with --maps, got none"),
         (["--maps", "maps", "--rule", "max", "--confidence-level", "0.9"], "expected --confidence-level with --fpr"),
         (["--maps", "maps", "--rule", "min"], "rule: expected max, or with any numbers fpr:0.001"),
@@ -148,10 +167,90 @@ def test_equal_errors(run: Run, tmp_path: Path) -> None:
     sides = ["--known", "known.npy", "--unknown", "unknown.npy"]
     code, output, _ = run("threshold", *sides, "--rule", "eer", "--save", "t.json")
     fitted = json.loads(output)
-    assert (code, fitted["threshold"], fitted["rule"]) == (0, 0.4, "eer")
+    assert (code, fitted["threshold"], fitted["rule"]) == (0, 0.5, "eer")
     assert fitted["promise"] == (
         "25 % of these known samples exceed the threshold, and 33.33 % of these unknown ones do not."
     )
     code, output, errors = run("threshold", *sides, "--rule", "fpr:0.1")
     assert (code, output) == (2, "")
     assert "rule: expected eer, with known and unknown samples, got 'fpr:0.1'" in errors
+
+
+def write_scores(name: str, scores: np.ndarray) -> None:
+    """A file of one column, by its suffix: decimals as the type of the scores prints them, or their bits."""
+    if name.endswith(".npy"):
+        np.save(name, scores)
+    elif name.endswith(".json"):
+        Path(name).write_text(json.dumps({"score": [float(str(score)) for score in scores]}))
+    else:
+        Path(name).write_text("\n".join(["score", *map(str, scores)]) + "\n")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".json", ".npy"])
+@pytest.mark.parametrize("rule", ["fpr", "fpr@", "tpr"])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_promise_holds_in_every_type(
+    kind: Any, rule: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """Whatever the file and the type: the same samples are above it in the file's decimals and in the model's type."""
+    monkeypatch.chdir(tmp_path)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        digits = int(rng.integers(1, 4))
+        known, unknown = (np.round(rng.random(size), digits).astype(kind) for size in (400, 100))
+        for name, scores in (("known", known), ("unknown", unknown)):
+            write_scores(f"{name}{suffix}", scores)
+        share = round(float(rng.uniform(0.1, 0.9)), 2)
+        arguments = ["--known", f"known{suffix}", f"--{rule[:3]}", str(share)]
+        arguments += ["--unknown", f"unknown{suffix}"] if rule == "tpr" else []
+        arguments += ["--confidence-level", "0.9"] if "@" in rule else []
+        results = fitted(run, *arguments)
+        assert results["scores"] == (kind.__name__ if suffix == ".npy" else "float64, from decimals")
+        t, judged = results["threshold"], unknown if rule == "tpr" else known
+        rates = {float(np.mean(judged > t))}  # as NumPy compares, in the type of the scores
+        for each in (np.float16, np.float32, np.float64):
+            if each.__name__ in results.get("note", ""):
+                assert digits == 3, "only close decimals are one number of float16"
+                continue
+            rates |= {float(np.mean(judged.astype(each) > t)), float(np.mean(judged.astype(each) > np.float64(t)))}
+        rates |= {float(np.mean(np.asarray([float(str(score)) for score in judged]) > t))}
+        assert len(rates) == 1
+        assert rates.pop() >= share if rule == "tpr" else rates.pop() <= share
+
+
+@pytest.mark.parametrize("rule", ["max", "fpr:0.2", "image-fpr:0.3", "image-fpr:0.3@0.8", "mean+1std"])
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_maps_of_every_type(kind: Any, rule: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    maps = {name: np.round(rng.random((12, 3, 4)), 1).astype(kind) for name in ("can", "even")}
+    maps["even"][:] = kind(0.7)  # which is its mean, and every rank
+    for name, several in maps.items():
+        Path("maps", name).mkdir(parents=True)
+        for i, score_map in enumerate(several):
+            np.save(Path("maps", name, f"{i}.npy"), score_map)
+    results = fitted(run, "--maps", "maps", "--rule", rule)
+    assert results["scores"] == kind.__name__
+    assert "note" not in results
+    for name, t in results["threshold"].items():
+        above = {(maps[name].astype(each) > t).tobytes() for each in (np.float16, np.float32, np.float64)}
+        decimals = np.vectorize(lambda score: float(str(score)))(maps[name])
+        assert {(decimals > t).tobytes()} == above
+        assert not (maps[name].astype(np.float64) == t).any()
+
+
+def test_a_note_where_there_is_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("known.csv").write_text("score\n0.1\n0.100001\n0.2\n")
+    results = fitted(run, "--known", "known.csv", "--fpr", "0.7")
+    assert results["note"] == (
+        "Scores rounded to float16 may be decided otherwise: too few numbers lie between the scores 0.1 and 0.100001."
+    )
+    np.save("known.npy", np.asarray([0.1, np.nextafter(0.1, 1)]))
+    results = fitted(run, "--known", "known.npy", "--fpr", "0.5")
+    assert results["threshold"] == 0.1
+    assert results["note"].startswith("The threshold is itself a score, since no number lies between 0.1 and ")
+    results = fitted(run, "--known", "known.npy", "--fpr", "0.99")
+    assert results["threshold"] == 0.1
+    Path("inf.csv").write_text("score,label\n-inf,0\n0.5,0\n0.7,1\n")
+    assert fitted(run, "inf.csv", "--fpr", "0.6")["threshold"] == "-Infinity"

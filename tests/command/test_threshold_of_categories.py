@@ -69,7 +69,7 @@ def test_the_rule_of_images_holds_for_images(made: list[Drawn], run: Run) -> Non
     thresholds = json.loads(Path("t.json").read_text())["threshold"]
     for category, threshold in thresholds.items():
         tops = sorted(float(read_map(path).max()) for path in Path("validation", category).rglob("*.tiff"))
-        assert threshold == tops[-2]  # P(Bin(20, 1/5) ≤ 1) ≤ 10 % < P(… ≤ 2)
+        assert tops[-2] < threshold < tops[-1]  # P(Bin(20, 1/5) ≤ 1) ≤ 10 % < P(… ≤ 2)
     command = [*TEST, "--image-threshold", "t.json", "--per-image", "images.csv"]
     groups = json.loads(run(*command)[1])["groups"]
     for category, threshold in thresholds.items():

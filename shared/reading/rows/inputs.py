@@ -374,6 +374,7 @@ class Scores(NamedTuple):
     predictions, references: (N,) predicted and true classes of known samples; None if the file has none
     negated: the name of the column, if the scores are negated because of it; else ""
     guess: the name of the column, if another could have been meant; else ""
+    type: of the scores in the file, such as "float16"
     """
 
     scores: Any
@@ -381,6 +382,7 @@ class Scores(NamedTuple):
     references: Any = None
     negated: str = ""
     guess: str = ""
+    type: str = ""
 
 
 def read_scores(place: str | Path, *, flip: bool = False, is_unknown: bool | None = None) -> Scores:
@@ -407,14 +409,16 @@ def read_scores(place: str | Path, *, flip: bool = False, is_unknown: bool | Non
         if is_unknown is not None:
             check_role(table, names, is_unknown)
         own = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name
-        scores = as_scores(column.take(names, table), own)
+        taken = column.take(names, table)
+        scores = as_scores(taken, own)
         classes: dict[str, Any] = {}
         for kind in ("pred", "label") if {"pred", "label"} <= there else ():
             named_so = picked_names(Column(kind), table, [kind])
             classes[kind] = as_labels(Column(kind).take(named_so, table), kind)
         check_lengths(**{own: scores, **classes})
         guess = "" if openood or not is_guess(column, table, names, picked) else names[0]
-        return Scores(scores, classes.get("pred"), classes.get("label"), CONF if openood else "", guess)
+        negated, kind = CONF if openood else "", str(np.asarray(taken).dtype)
+        return Scores(scores, classes.get("pred"), classes.get("label"), negated, guess, kind)
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:

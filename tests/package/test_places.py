@@ -1,0 +1,109 @@
+"""Places that name each metric, and each measure of ood_bench: the name of the one that is missing, and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from openworld_metrics.answers import subject
+from openworld_metrics.answers.ood import words
+from openworld_metrics.command.messages import explain
+from openworld_metrics.faces.page import credits, form, home
+from openworld_metrics.faces.page.pairs import PAIRS
+from openworld_metrics.loading import METRICS, metric_class
+from openworld_metrics.ood.measures import _OWN
+from openworld_metrics.ood.ood_bench import OODBench
+from openworld_metrics.ranking.operating_points import RATES
+from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.written.hub import to_eval_results
+from tests import cases
+
+ROOT = Path(__file__).parents[2]
+PLACES: Mapping[str, Collection[str]] = {
+    "LAYOUTS in shared/reading/rows/metrics.py": LAYOUTS,
+    "_MODULES in shared/answers/subject.py": subject._MODULES,
+    "README.md": (ROOT / "README.md").read_text("utf-8"),
+    "mkdocs.yml": (ROOT / "mkdocs.yml").read_text("utf-8"),
+    "docs/metrics/index.md": (ROOT / "docs" / "metrics" / "index.md").read_text("utf-8"),
+    "setup.cfg": (ROOT / "setup.cfg").read_text("utf-8"),
+    "tests/cases.py": (ROOT / "tests" / "cases.py").read_text("utf-8"),
+    "tests/metric/test_literals.py": (ROOT / "tests" / "metric" / "test_literals.py").read_text("utf-8"),
+    "shared/faces/page/form.py": Path(str(form.__file__)).read_text("utf-8"),
+    "shared/faces/page/home.py": Path(str(home.__file__)).read_text("utf-8"),
+    "shared/faces/page/credits.py": Path(str(credits.__file__)).read_text("utf-8"),
+}
+# measures that `cases.draw` leaves out, and their tests
+TESTED = {
+    **dict.fromkeys((*RATES, "aupr_out_trapezoid", "aupr_in_trapezoid"), "tests/ood/test_thresholds.py"),
+    "accuracy_given_answered": "tests/ood/test_costs_and_shares.py",  # NaN where nothing is answered
+}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_each_place_names_each_metric(metric: str) -> None:
+    assert [place for place, names in PLACES.items() if metric not in names] == []
+    assert metric_class(metric).name == metric
+
+
+def test_pairs_are_of_metrics() -> None:
+    assert {name for names in PAIRS.values() for name in names} <= {*METRICS}
+
+
+@cache
+def drawn() -> frozenset[str]:
+    """The measures of ood_bench that `cases.draw` draws."""
+    return frozenset(name for seed in range(60) for name in cases.draw("ood_bench", seed)[1]["metrics"])
+
+
+@pytest.mark.parametrize("measure", _OWN)
+def test_each_measure_is_in_its_places(measure: str) -> None:
+    missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
+    missing += [] if _OWN[measure].higher is not None or measure == "answered" else ["a direction in _OWN"]
+    for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
+        missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
+    if measure in TESTED:
+        assert measure in (ROOT / TESTED[measure]).read_text("utf-8")
+    else:
+        missing += [] if measure in drawn() else ["draw_ood_bench in tests/cases.py"]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        ("AUPRC", "that is 'aupr_out', or"),
+        ("ap", "that is 'aupr_out', or"),
+        ("mcc", "that is 'matthews_corrcoef' at a threshold here"),
+        ("F1", "that is 'f1_score' at a threshold here"),
+        ("Sensitivity", "that is 'tpr' at a threshold, or 'tpr5fpr'"),
+        ("specificity", "that is 'tnr' at a threshold"),
+        ("FPR@95", "that is 'fpr95tpr' here"),
+        ("AUROC", "that is 'auroc' here"),
+        ("minDCF", "did you mean 'mindcf@p1'?"),
+    ],
+)
+def test_names_of_elsewhere(name: str, here: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown metric '{name}'.*; {re.escape(here)}"):
+        OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
+
+
+@pytest.mark.parametrize("name", ["ece", "froc", "recall@precision"])
+def test_no_other_quantity_is_offered(name: str) -> None:
+    with pytest.raises(ValueError, match=r"functools\.partial of one$"):
+        OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
+
+
+@pytest.mark.parametrize("date", ["yesterday", "22.11.2026"])
+def test_dates_of_results_are_iso(date: str) -> None:
+    with pytest.raises(ValueError, match=f"date: expected one in ISO 8601, such as '2026-11-28', got '{date}'"):
+        to_eval_results({"auroc": 0.75}, dataset="me/ood", tasks={"near": "auroc"}, date=date)
+
+
+def test_a_bug_names_its_line() -> None:
+    with pytest.raises(KeyError) as caught:
+        dict[str, int]()["wrong_share"]
+    assert re.fullmatch(r"KeyError: .?wrong_share.? \(.*test_places\.py:\d+\)", explain(caught.value))
