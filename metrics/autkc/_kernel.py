@@ -439,9 +439,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], least: float = 0.6) -> str:
     """A question for an error message about an unknown name, if a known one is spelt alike; else ""."""
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -1333,6 +1333,10 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
 
 
 class Drawn(NamedTuple):

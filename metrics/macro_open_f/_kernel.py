@@ -416,9 +416,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], least: float = 0.6) -> str:
     """A question for an error message about an unknown name, if a known one is spelt alike; else ""."""
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -1298,6 +1298,10 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
 
 
 class Drawn(NamedTuple):
@@ -3085,12 +3089,15 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return side
 
 
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
+def check_both_classes(
+    num_positives: int, num_negatives: int, defined: Mapping[str, float] = MappingProxyType({})
+) -> None:
+    """Raise ValueError unless there are samples on both sides; `defined` are results that need no second one."""
     if not num_positives or not num_negatives:
         raise MissingClassError(
             f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
+            f"and {num_negatives} known (in-distribution, normal)",
+            defined,
         )
 
 

@@ -17,7 +17,7 @@ from ..arrays.sorting import first_of_each
 from ..ranking.counts import Side
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.roc import roc_curve
-from ..ranking.thresholds import threshold_between
+from ..ranking.thresholds import placement, threshold_between
 from .answer import Decisions
 
 Rates = Mapping[str, tuple[Sequence[str], Sequence[str]]]
@@ -78,16 +78,16 @@ def place_of(decisions: Decisions, typed: float) -> int:
 def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
     """A threshold as a decimal that makes the same decisions on the samples of all sides; ±inf as such.
 
-    A score becomes a number above it (see `threshold_between`); any other number stays. It is "" for None and NaN.
+    A score becomes a number above it (see `placement`); any other number stays. It is "" for None and NaN.
 
     >>> threshold_text(1 / 3, [Side(np.asarray([0.5, 0.9])), Side(np.asarray([0.1, 1 / 3]))])
     '0.4'
     """
     if threshold is None or not math.isfinite(threshold):
         return "" if threshold is None or math.isnan(threshold) else str(threshold)
-    if not any((np.asarray(side.scores) == np.float64(threshold)).any() for side in sides):
-        return repr(float(threshold))
-    return threshold_between(threshold, float(next_higher(np.asarray([threshold]), sides)[0])).text
+    is_score = any((np.asarray(side.scores) == np.float64(threshold)).any() for side in sides)
+    low, high = threshold if is_score else -math.inf, float(next_higher(np.asarray([threshold]), sides)[0])
+    return placement(threshold, low, high).text
 
 
 def said_at(thresholds: Sequence[float], sides: Sequence[Side], all_flagged: str, none_flagged: str) -> list[str]:

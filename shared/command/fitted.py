@@ -26,7 +26,7 @@ import click
 import numpy as np
 
 from ..metric.signature import VERSION
-from ..ranking.thresholds import placed_note, threshold_between
+from ..ranking.thresholds import placement, placement_note
 from ..written.results import read_results
 
 _DECISION = "score > threshold"
@@ -66,12 +66,10 @@ class FittedThreshold(NamedTuple):
         return results if self.note else {name: value for name, value in results.items() if name != "note"}
 
 
-def placed_at(fitted: float, scores: Iterable[np.ndarray]) -> tuple[float, str]:
-    """A threshold that decides as the fitted one on all scores, strictly between two of them, and the note on it.
+def off_scores(fitted: float, scores: Iterable[np.ndarray]) -> tuple[float, str]:
+    """A fitted threshold that lies on no score, and the note on it; see `placement`. ±inf stays.
 
-    A fitted threshold that already lies there stays, as does ±inf.
-
-    >>> placed_at(0.3, [np.asarray([0.1, 0.3]), np.asarray([0.7])]), placed_at(0.5, [np.asarray([0.1, 0.7])])
+    >>> off_scores(0.3, [np.asarray([0.1, 0.3]), np.asarray([0.7])]), off_scores(0.5, [np.asarray([0.1, 0.7])])
     ((0.4, ''), (0.5, ''))
     """
     if math.isinf(fitted):
@@ -81,8 +79,8 @@ def placed_at(fitted: float, scores: Iterable[np.ndarray]) -> tuple[float, str]:
         is_above = part > np.float64(fitted)
         low = max(low, float(part.max(where=~is_above, initial=-np.inf)))
         high = min(high, float(part.min(where=is_above, initial=np.inf)))
-    placed = threshold_between(low, high, at=None if low == fitted else fitted)
-    return float(placed.text), placed_note(placed, low, high)
+    place = placement(fitted, low, high)
+    return float(place.text), placement_note(place, low, high)
 
 
 def is_fitted(name: str, value: Any) -> bool:

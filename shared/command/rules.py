@@ -32,7 +32,7 @@ from ..reading.maps.names import is_note, suffix_of
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
 from ..reading.progress import progress_bar
 from ..reading.reasons import named
-from .fitted import FittedThreshold, placed_at
+from .fitted import FittedThreshold, off_scores
 
 PIXELS, IMAGES = "pixels", "images"
 _NUMBER = r"(\d+\.?\d*(?:e[-+]?\d+)?|\.\d+)"
@@ -61,7 +61,7 @@ def fit_map_thresholds(folder: str | Path, rule: str, *, progress: bool = False)
         for category, paths in files.items():
             with named(category):
                 maps = _Maps(paths, bar)
-                thresholds[category], notes[category] = placed_at(parsed.fit(maps), maps)
+                thresholds[category], notes[category] = off_scores(parsed.fit(maps), maps)
                 types |= dict.fromkeys(sorted(maps.types))
     return FittedThreshold(
         of=parsed.of,

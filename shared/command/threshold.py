@@ -18,7 +18,7 @@ from ..reading.rows.inputs import file_of, read_scores
 from ..reading.rows.roles import check_sets
 from ..written.results import as_json
 from .columns import Source
-from .fitted import FittedThreshold, placed_at
+from .fitted import FittedThreshold, off_scores
 from .messages import on_terminal, say, say_scores
 from .options import WaitingCommand, to_match_by_position
 from .outputs import check_json_and_picture, deliver, saving
@@ -150,7 +150,7 @@ def _from_scores(arguments: Mapping[str, Any], source: Source) -> FittedThreshol
         results = OODBench(metrics=name, thresholds=True).compute(predictions=(known, unknown))
         threshold, numbers = results[f"{name}_threshold"], {**numbers, "unknown_samples": len(unknown)}
         rule, promise = f"tpr:{tpr!r}", f"At least {percent(tpr)} % of these unknown samples exceed the threshold."
-    threshold, note = placed_at(threshold, [np.asarray(side) for side in (known, unknown) if side is not None])
+    threshold, note = off_scores(threshold, [np.asarray(side) for side in (known, unknown) if side is not None])
     fitted_on = {**({"files": [*source.files]} if source.files else {}), **places, **numbers}
     return FittedThreshold(("samples",), rule, promise, threshold, _types(source, types), fitted_on, note)
 

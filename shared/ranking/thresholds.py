@@ -23,7 +23,7 @@ _FAR, _NEAR = 10, 256  # below the lowest, above the highest
 _SMALL = 1e-6  # the same of a score of 0
 
 
-class Placed(NamedTuple):
+class Placement(NamedTuple):
     """A threshold between two neighbouring scores.
 
     text: a decimal, or the lower score itself where no number lies between
@@ -34,7 +34,7 @@ class Placed(NamedTuple):
     types: tuple[str, ...]
 
 
-def threshold_between(low: float, high: float, *, at: float | None = None) -> Placed:
+def threshold_between(low: float, high: float) -> Placement:
     """The shortest decimal strictly between two neighbouring scores, with the types of scores that it decides alike.
 
     In each of these types T, scores s = T(low) or its shortest decimal do not exceed t, and T(high) and its shortest
@@ -42,47 +42,65 @@ def threshold_between(low: float, high: float, *, at: float | None = None) -> Pl
     then float64 alone; if not even a float64 lies between, t is `low`.
 
     Parameters: low, a score, or −inf where none is lower; high, the next higher score, or inf where there is none: t is
-    then close to `low`; at, a number between that is taken if it decides alike. t is ±inf only if low is inf, or both
-    are infinite.
+    then close to `low`. t is ±inf only if low is inf, or both are infinite.
 
     >>> threshold_between(0.7, 0.8)
-    Placed(text='0.71', types=('float16', 'float32', 'float64'))
+    Placement(text='0.71', types=('float16', 'float32', 'float64'))
     >>> threshold_between(0.1, 0.1 + 1e-12)
-    Placed(text='0.100000000001', types=('float64',))
+    Placement(text='0.100000000001', types=('float64',))
     >>> threshold_between(0.31, float("inf")).text, threshold_between(0.1, 0.10000000000000002)
-    ('0.311', Placed(text='0.1', types=()))
+    ('0.311', Placement(text='0.1', types=()))
     """
     low, high = float(low), float(high)
     if low == math.inf or (math.isinf(low) and math.isinf(high)):
-        return Placed(str(low), ())
+        return Placement(str(low), ())
     bottom, top = low, high
     if low == -math.inf:
         bottom = high - (abs(high) / _FAR or _SMALL)
     elif high == math.inf:
         top = low + (abs(low) / _NEAR or _SMALL)
     for start in range(len(_TYPES)):
-        least, most = _room(bottom, top, _TYPES[start:])
-        text = repr(at) if at is not None and least < at < most else _shortest(least, most)
+        text = _shortest(*_room(bottom, top, _TYPES[start:]))
         if text is not None:
-            return Placed(text, tuple(kind.__name__ for kind in _TYPES[start:]))
-    return Placed(str(low) if math.isinf(low) else repr(low), ())
+            return Placement(text, tuple(kind.__name__ for kind in _TYPES[start:]))
+    return Placement(str(low) if math.isinf(low) else repr(low), ())
 
 
-def placed_note(placed: Placed, low: float, high: float) -> str:
+def placement(threshold: float, low: float, high: float) -> Placement:
+    """Where a threshold goes that makes the decisions of low ≤ threshold < high, of neighbouring scores.
+
+    A score, which a rule has taken from the scores, goes strictly between them (see `threshold_between`). Any other
+    number, such as one that was chosen or computed, stays: new scores may lie between it and the next score.
+
+    >>> placement(0.7, 0.7, 0.8).text, placement(0.75, 0.7, 0.8).text, placement(1.235, 1.0, float("inf")).text
+    ('0.71', '0.75', '1.235')
+    >>> placement(0.70001, 0.7, 0.8)
+    Placement(text='0.70001', types=('float32', 'float64'))
+    """
+    if threshold == low:
+        return threshold_between(low, high)
+    types: list[str] = []
+    for kind in _TYPES:
+        least, most = _room(low, high, [kind, np.float64])
+        types += [kind.__name__] if least < threshold < most else []
+    return Placement(repr(float(threshold)), tuple(types))
+
+
+def placement_note(place: Placement, low: float, high: float) -> str:
     """A sentence on the types of scores that may be decided otherwise; "" if there are none.
 
-    >>> placed_note(threshold_between(0.1, 0.100001), 0.1, 0.100001)
-    'Scores rounded to float16 may be decided otherwise: too few numbers lie between the scores 0.1 and 0.100001.'
+    >>> placement_note(threshold_between(0.1, 0.100001), 0.1, 0.100001)
+    'Scores rounded to float16 may be decided otherwise: the scores 0.1 and 0.100001 are too close to the threshold.'
     """
-    if math.isinf(float(placed.text)):
-        return f"The threshold is {placed.text}, since no number lies between two scores here."
-    if not placed.types:
+    if math.isinf(float(place.text)):
+        return f"The threshold is {place.text}, since no number lies between two scores here."
+    if not place.types:
         return f"The threshold is itself a score, since no number lies between {low!r} and {high!r}."
-    rounded = [kind.__name__ for kind in _TYPES if kind.__name__ not in placed.types]
-    where = f"between the scores {low!r} and {high!r}" if math.isfinite(high) else f"above the score {low!r}"
-    return f"Scores rounded to {' or '.join(rounded)} may be decided otherwise: too few numbers lie {where}." * bool(
-        rounded
-    )
+    rounded = [kind.__name__ for kind in _TYPES if kind.__name__ not in place.types]
+    near = [repr(score) for score in (low, high) if math.isfinite(score)]
+    close = f"the score {near[0]} is" if len(near) == 1 else f"the scores {' and '.join(near)} are"
+    note = f"Scores rounded to {' or '.join(rounded)} may be decided otherwise: {close} too close to the threshold."
+    return note if rounded else ""
 
 
 def _room(low: float, high: float, types: Sequence[Any]) -> tuple[float, float]:

@@ -187,7 +187,7 @@ BAD_OPTIONS: dict[str, list[Any]] = {
     "ood_bench": [
         (
             dict(metrics=["auroc", "auc"]),
-            "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score.*; did you mean 'auroc'?",
+            "metrics: unknown metric 'auc'; known are auroc, .*roc_auc_score.*; that is 'auroc' here",
         ),
         (dict(metrics=["fpr0tpr"]), "metrics: unknown metric 'fpr0tpr'"),
         (dict(metrics=["fpr９５tpr"]), "metrics: unknown metric 'fpr９５tpr'"),

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from openworld_metrics.ranking.thresholds import Placed, placed_note, threshold_between
+from openworld_metrics.ranking.thresholds import Placement, placement, placement_note, threshold_between
 from tests.examples import many, seeds
 
 TYPES: tuple[Any, ...] = (np.float16, np.float32, np.float64)
@@ -34,15 +34,15 @@ def test_scores_of_all_types_are_decided_alike(seed: int) -> None:
     for kind in TYPES:
         ends = [-math.inf, *map(float, draw_scores(rng, kind)), math.inf]
         for low, high in pairwise(ends):
-            placed = threshold_between(low, high)
-            t = float(placed.text)
-            if not placed.types:
+            place = threshold_between(low, high)
+            t = float(place.text)
+            if not place.types:
                 assert t == low
                 assert math.isinf(low) or math.nextafter(low, math.inf) == high
                 continue
             assert low < t < high
-            assert placed.types[-1] == "float64"
-            for each in (one for one in TYPES if one.__name__ in placed.types):
+            assert place.types[-1] == "float64"
+            for each in (one for one in TYPES if one.__name__ in place.types):
                 with np.errstate(over="ignore"):
                     below, above, rounded = each(low), each(high), each(t)
                 assert not below > rounded
@@ -83,34 +83,62 @@ def test_no_decimal_with_fewer_places_lies_between(seed: int) -> None:
 
 def test_by_hand() -> None:
     every = ("float16", "float32", "float64")
-    assert threshold_between(0.4, 0.6) == Placed("0.5", every)
+    assert threshold_between(0.4, 0.6) == Placement("0.5", every)
     assert threshold_between(-0.3945, -0.3939).text == "-0.394"
     assert threshold_between(0.7, 0.8).text == "0.71", "0.7 is 0.7001953125 in float16"
-    assert threshold_between(2047.0, 2048.0) == Placed("2047.1", every), "below the half, which float16 rounds up"
-    assert threshold_between(2048.0, 2049.0) == Placed("2048.1", every[1:])
-    assert threshold_between(60000.0, 70000.0) == Placed("60001", every), "70000 is inf in float16"
-    assert threshold_between(70000.0, 80000.0) == Placed("70001", every[1:])
-    assert threshold_between(-math.inf, 0.1) == Placed("0.091", every)
-    assert threshold_between(0.31, math.inf) == Placed("0.311", every)
-    assert threshold_between(0.0, 5e-324) == Placed("0.0", ())
-    assert threshold_between(1e300, 2e300) == Placed("1.1e+300", every[2:])
-    assert threshold_between(math.inf, math.inf) == Placed("inf", ())
-    assert threshold_between(0.1, 0.2, at=0.15) == Placed("0.15", every)
-    assert threshold_between(0.1, 0.2, at=0.1).text == "0.11"
+    assert threshold_between(2047.0, 2048.0) == Placement("2047.1", every), "below the half, which float16 rounds up"
+    assert threshold_between(2048.0, 2049.0) == Placement("2048.1", every[1:])
+    assert threshold_between(60000.0, 70000.0) == Placement("60001", every), "70000 is inf in float16"
+    assert threshold_between(70000.0, 80000.0) == Placement("70001", every[1:])
+    assert threshold_between(-math.inf, 0.1) == Placement("0.091", every)
+    assert threshold_between(0.31, math.inf) == Placement("0.311", every)
+    assert threshold_between(0.0, 5e-324) == Placement("0.0", ())
+    assert threshold_between(1e300, 2e300) == Placement("1.1e+300", every[2:])
+    assert threshold_between(math.inf, math.inf) == Placement("inf", ())
+
+
+@many
+@given(seed=seeds)
+def test_only_a_score_is_moved(seed: int) -> None:
+    """A number that was chosen or computed stays, beyond all scores too: new scores may lie beside it."""
+    rng = np.random.default_rng(seed)
+    for kind in TYPES:
+        ends = [-math.inf, *map(float, draw_scores(rng, kind)), math.inf]
+        for low, high in pairwise(ends):
+            if math.isfinite(low):
+                assert placement(low, low, high) == threshold_between(low, high)
+            chosen = float(rng.uniform(max(low, -1e300), min(high, 1e300)))
+            if low < chosen < high:
+                place = placement(chosen, low, high)
+                assert float(place.text) == chosen
+                for each in (one for one in TYPES if one.__name__ in place.types):
+                    with np.errstate(over="ignore"):
+                        assert not each(low) > each(chosen)
+                        assert not float(str(each(low))) > chosen
+                        assert math.isinf(high) or each(high) > each(chosen)
+                        assert math.isinf(high) or float(str(each(high))) > chosen
+
+
+def test_numbers_that_stay() -> None:
+    every = ("float16", "float32", "float64")
+    assert placement(1.235, 1.0, math.inf) == Placement("1.235", every)
+    assert placement(-0.5, -math.inf, 0.1) == Placement("-0.5", every)
+    assert placement(0.7001, 0.7, 0.8) == Placement("0.7001", every[1:]), "0.7 is 0.7001953125 in float16"
+    assert placement(0.7, 0.7, 0.8) == Placement("0.71", every)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "note"),
     [
         (0.1, 0.2, ""),
-        (0.1, 0.100001, "Scores rounded to float16 may be decided otherwise: too few numbers lie between the scores "),
+        (0.1, 0.100001, "Scores rounded to float16 may be decided otherwise: the scores 0.1 and 0.100001"),
         (0.1, 0.1 + 1e-12, "Scores rounded to float16 or float32 may be decided otherwise"),
-        (1e6, math.inf, "Scores rounded to float16 may be decided otherwise: too few numbers lie above the score 1000"),
+        (1e6, math.inf, "Scores rounded to float16 may be decided otherwise: the score 1000000.0 is too close to "),
         (0.1, np.nextafter(0.1, 1), "The threshold is itself a score, since no number lies between 0.1 and 0.1000"),
         (math.inf, math.inf, "The threshold is inf, since no number lies between"),
     ],
 )
 def test_notes(low: float, high: float, note: str) -> None:
-    text = placed_note(threshold_between(low, high), low, float(high))
+    text = placement_note(threshold_between(low, high), low, float(high))
     assert text.startswith(note)
     assert bool(text) is bool(note)

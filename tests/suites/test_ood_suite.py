@@ -263,7 +263,7 @@ def test_a_column_that_is_guessed_is_said(run: Run, tmp_path: Path) -> None:
     assert (code, json.loads(output)["auroc"]) == (0, json.loads(both)["auroc"])
     assert "note: scores of id.csv are msp, scores of ood.csv are msp; FILE:COLUMN chooses another column" in errors
     code, output, errors = run("threshold", "--known", "id.csv", "--fpr", "0.4")
-    assert (code, json.loads(output)["threshold"]) == (0, 0.25)
+    assert (code, json.loads(output)["threshold"]) == (0, 0.3)  # between 0.25 and 0.5
     assert "note: scores of id.csv are msp;" in errors
     assert run("ood", "--known", "id.csv:msp", "--unknown", "ood.csv:msp")[2] == ""
 
