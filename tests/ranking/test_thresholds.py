@@ -57,11 +57,13 @@ def test_scores_of_all_types_are_decided_alike(seed: int) -> None:
 @many
 @given(seed=seeds)
 def test_scores_of_a_type_leave_room_in_it(seed: int) -> None:
-    """float16 and float32 always do, in float64; so only scores of float64 may have no number between them."""
+    """float16 and float32 always do, in float64, unless the decimal of a score lies half way to the next one."""
     for kind in TYPES[:2]:
         scores = draw_scores(np.random.default_rng(seed), kind)
         for low, high in pairwise(scores):
-            assert kind.__name__ in threshold_between(float(low), float(high)).types
+            half = (float(low) + float(high)) / 2
+            if float(str(low)) < half:  # that of -29408 is -2.94e+04 in float16
+                assert kind.__name__ in threshold_between(float(low), float(high)).types
 
 
 @many
