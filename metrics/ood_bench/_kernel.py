@@ -431,9 +431,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], least: float = 0.6) -> str:
     """A question for an error message about an unknown name, if a known one is spelt alike; else ""."""
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -1281,6 +1281,10 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
 
 
 # ---- metric/clusters.py ----------------------------------------------------------------------------------------------
@@ -3133,12 +3137,15 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return side
 
 
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
+def check_both_classes(
+    num_positives: int, num_negatives: int, defined: Mapping[str, float] = MappingProxyType({})
+) -> None:
+    """Raise ValueError unless there are samples on both sides; `defined` are results that need no second one."""
     if not num_positives or not num_negatives:
         raise MissingClassError(
             f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
+            f"and {num_negatives} known (in-distribution, normal)",
+            defined,
         )
 
 
@@ -4551,8 +4558,9 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
         if numbered:
             return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
-    meant = "auroc" if name == "auc" else name  # which is spelt more like aurc
-    hint = did_you_mean(meant, (*_OWN, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS))
+    here = _ELSEWHERE.get(re.sub(r"[^a-z0-9]", "", name.lower()))
+    others = (*_OWN, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
+    hint = did_you_mean(name.lower(), others, 0.75) if here is None else f"; {here}" if here else ""
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
@@ -4562,6 +4570,27 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
         f"{', '.join(SKLEARN_SCORES | SKLEARN_LABELS)}, any function of sklearn.metrics, and functools.partial of one"
         f"{hint}"
     )
+
+
+def _called(here: str, names: str) -> dict[str, str]:
+    return dict.fromkeys(names.split(), f"that is {here} here")
+
+
+# names of other libraries and fields, in lower case and without marks; "" for those that are no measure of this metric,
+# and are spelt like one
+_ELSEWHERE = {
+    **_called("'auroc'", "auc auroc rocauc aucroc rocaucscore"),
+    **_called("'aupr_out', or 'aupr_in' of the in-distribution samples,", "aupr auprc aucpr prauc ap averageprecision"),
+    **_called("'fpr95tpr'", "fpr95 fpr95tpr fpr95recall fprattpr95 fpratrecall95 fprtpr95 fprat95tpr"),
+    **_called("'tpr' at a threshold, or 'tpr5fpr' at 95 % specificity,", "sensitivity recall sens hitrate"),
+    **_called("'tnr' at a threshold, or 'tnr95tpr' at 95 % sensitivity,", "specificity spec selectivity"),
+    **_called("'tpr5fpr', for 95 % specificity,", "sensitivityatspecificity sensatspec recallatspecificity"),
+    **_called("'f1_score' at a threshold", "f1 fscore fmeasure"),
+    **_called("'matthews_corrcoef' at a threshold", "mcc phi"),
+    **_called("'precision_score' at a threshold, or 'precision@n',", "precision ppv precisionatn precisionatk"),
+    **_called("'accuracy_score' at a threshold, or 'detect_acc' at the best one,", "accuracy acc"),
+    **dict.fromkeys(["ece", "froc", "map", "recallatprecision", "precisionatrecall"], ""),
+}
 
 
 def _of_other_class(name: str) -> str:

@@ -453,9 +453,9 @@ def as_choice(value: Any, name: str, choices: Sequence[str]) -> str:
     return str(value)
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
+def did_you_mean(name: str, names: Iterable[str], least: float = 0.6) -> str:
     """A question for an error message about an unknown name, if a known one is spelt alike; else ""."""
-    close = difflib.get_close_matches(name, names, n=1)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=least)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -1338,6 +1338,10 @@ class Prepared(ABC):
 
 class MissingClassError(ValueError):
     """A result needs samples of two classes, and one of them has none."""
+
+    def __init__(self, text: str, defined: Mapping[str, float] = MappingProxyType({})) -> None:
+        super().__init__(text)
+        self.defined = dict(defined)
 
 
 # ---- metric/clusters.py ----------------------------------------------------------------------------------------------
@@ -3130,12 +3134,15 @@ def _on_device(scores: Array, bits: int | None, excess: int = 0) -> Side:
     return side
 
 
-def check_both_classes(num_positives: int, num_negatives: int) -> None:
-    """Raise ValueError unless there are samples on both sides."""
+def check_both_classes(
+    num_positives: int, num_negatives: int, defined: Mapping[str, float] = MappingProxyType({})
+) -> None:
+    """Raise ValueError unless there are samples on both sides; `defined` are results that need no second one."""
     if not num_positives or not num_negatives:
         raise MissingClassError(
             f"references: expected samples of both classes, got {num_positives} unknown (OOD, anomalous) "
-            f"and {num_negatives} known (in-distribution, normal)"
+            f"and {num_negatives} known (in-distribution, normal)",
+            defined,
         )
 
 
@@ -4401,7 +4408,8 @@ class OpenAUC(Metric):
     def rates(self, unknown: Side, correct: Side, wrong: Side) -> Results:
         """Results of the three kinds of samples."""
         num_known = correct.total + wrong.total
-        check_both_classes(unknown.total, num_known)
+        closed = {"closed_set_accuracy": correct.total / num_known} if num_known else {}
+        check_both_classes(unknown.total, num_known, closed)
         over_correct, over_wrong = twice_wins_over(unknown, correct), twice_wins_over(unknown, wrong)
         pairs = 2 * unknown.total * num_known
         reached = score_at_tpr(unknown, self.tpr)
@@ -4410,7 +4418,7 @@ class OpenAUC(Metric):
         threshold = exceeded_threshold(reached, (unknown, correct, wrong)) if decides else None
         rates = {
             "openauc": Rate(over_correct / pairs, True),
-            "closed_set_accuracy": Rate(correct.total / num_known, True),
+            **{name: Rate(value, True) for name, value in closed.items()},
             "open_set_auroc": Rate((over_correct + over_wrong) / pairs, True),
             self.at_tpr: Rate(accuracy, True, threshold=threshold),
         }

@@ -244,7 +244,8 @@ def test_a_note_where_there_is_no_room(tmp_path: Path, monkeypatch: pytest.Monke
     Path("known.csv").write_text("score\n0.1\n0.100001\n0.2\n")
     results = fitted(run, "--known", "known.csv", "--fpr", "0.7")
     assert results["note"] == (
-        "Scores rounded to float16 may be decided otherwise: the scores 0.1 and 0.100001 are too close to the threshold."
+        "Scores rounded to float16 may be decided otherwise: "
+        "the scores 0.1 and 0.100001 are too close to the threshold."
     )
     np.save("known.npy", np.asarray([0.1, np.nextafter(0.1, 1)]))
     results = fitted(run, "--known", "known.npy", "--fpr", "0.5")
