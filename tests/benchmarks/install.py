@@ -3,7 +3,8 @@
     python -m tests.benchmarks.install
 
 Seconds are those of the processor, which other work on the machine moves less, the least of 5 processes, with files in
-the cache. Packages and megabytes are those that the package requires without extras, as they are installed here.
+the cache. Packages and megabytes are those that the package requires without extras, as they are installed here; this
+package, which may be installed as a link to its sources, is installed anew in a folder.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, distribution
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +29,7 @@ PEERS = {
     "torchmetrics": "from torchmetrics.classification import BinaryAUROC",
 }
 _MODULES = {"openworld-metrics": "openworld_metrics", "scikit-learn": "sklearn"}
+_ROOT = Path(__file__).resolve().parents[2]
 _TIMES = 5
 
 
@@ -57,11 +61,24 @@ def needed_by(package: str) -> dict[str, int]:
             there = distribution(name)
         except PackageNotFoundError:  # of another system
             continue
-        places = [Path(str(file.locate())) for file in there.files or ()]
-        sizes[name] = sum(place.stat().st_size for place in places if place.is_file())
+        places = (Path(str(file.locate())) for file in there.files or ())
+        sizes[name] = size_of(places) if name != "openworld-metrics" else installed_size()
         asked = map(Requirement, there.requires or ())
         waiting += [each.name for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})]
     return sizes
+
+
+def size_of(places: Iterable[Path]) -> int:
+    """The bytes of the files among some places."""
+    return sum(place.stat().st_size for place in places if place.is_file())
+
+
+def installed_size() -> int:
+    """The bytes of this package alone, as pip installs and compiles it."""
+    with tempfile.TemporaryDirectory() as folder:
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, str(_ROOT)]
+        subprocess.run(install, check=True)
+        return size_of(Path(folder).rglob("*"))
 
 
 def main() -> None:
