@@ -141,7 +141,7 @@ def differences_of_parts(
 
 
 def _and_mirrored(drawn: np.ndarray) -> np.ndarray:
-    """Differences with the rates of the two models, and behind them those of the models the other way round."""
+    """Differences with the rates of the two models, then the same with the models swapped."""
     return np.concatenate([drawn, drawn[:, [0, 2, 1]] * (-1, 1, 1)])
 
 

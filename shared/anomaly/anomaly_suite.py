@@ -299,7 +299,7 @@ class PreparedMaps(Prepared):
         return (repr(image).encode() for image in sorted(zip(self.rows().tolist(), image_contents(self.state))))
 
     def aligned_with(self, models: Sequence[Prepared]) -> PreparedMaps:
-        """The same, with pixels merged as those of all models are."""
+        """The same state for a comparison, with its pixels merged as the pixels of all models are."""
         every = [model.parts for model in models if isinstance(model, PreparedMaps)]
         parts = {name: part.aligned_with([own[name] for own in every]) for name, part in self.parts.items()}
         return PreparedMaps(self.metric, self.state, parts, lacks_level=self.lacks_level)
@@ -369,5 +369,5 @@ def check_ignore_value(ignore_value: Any) -> int | None:
 
 
 def check_regions(regions: Any) -> str:
-    """Check what regions of a mask are: "components" or "labels"."""
+    """Check the kind of a mask's regions: "components" or "labels"."""
     return as_choice(regions, "regions", REGIONS)

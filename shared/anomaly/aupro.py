@@ -166,7 +166,7 @@ def _region_sums(
 
 
 def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: Any) -> None:
-    """Add up the sums of each region, whose pixels follow those of the one before."""
+    """Add up the sums of each region; its pixels follow the pixels of the region before."""
     start, furthest = 0, max(ends.max(), cuts.max())
     for region in range(sizes.size):
         stop = start + sizes[region]

@@ -1,4 +1,4 @@
-"""Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
+"""Components: how well the objects of a thresholded map match the objects of its mask (SegmentMeIfYouCan).
 
 Objects and predicted components are compared by counts of pixels. So an image is reduced to four columns of integers,
 however large its map is, and all decisions are comparisons of integers.

@@ -94,7 +94,7 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
 
 
 def _as_stacks(maps: Array, masks: Array) -> CheckedImages | None:
-    """Two stacks that pass all checks as a whole; None for those with a wrong image, which is named when its turn
+    """Two stacks that pass all checks as a whole; None if an image is wrong, which is named when its turn
     comes.
     """
     if maps.shape != masks.shape:

@@ -74,7 +74,7 @@ class MapRates(ABC):
         """Results where each image occurs `images` times, (N,) int64; None: once, and exactly."""
 
     def aligned_with(self, models: Sequence[Any]) -> MapRates:
-        """The same for a comparison with those of other models, this one among them: see `Prepared.aligned_with`."""
+        """These rates for a comparison with other models, this one among them: see `Prepared.aligned_with`."""
         return self
 
 

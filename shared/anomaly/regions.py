@@ -174,7 +174,7 @@ def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -
 
 
 def by_components(places: Array, shape: tuple[int, int]) -> tuple[Array, np.ndarray, np.ndarray]:
-    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see `split_runs`).
+    """Sort the pixels inside masks by their 8-connected components, found by their runs (see `split_runs`).
 
     Of pixels on a device, only where their runs begin comes to the CPU.
 
@@ -232,7 +232,7 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 
 def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
-    """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions.
+    """Copy the normal pixels of a map, and the pixels of its 8-connected regions, region by region.
 
     A run is a longest sequence of neighbouring pixels of a row inside the mask. Runs of two successive rows that touch,
     by an edge or by a corner, belong to one region: they are united in a forest whose roots are the first runs of the

@@ -1,4 +1,4 @@
-"""Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+"""Checks of options: each returns a plain Python value, or raises an error that names the option and its value.
 
 So are states that come from elsewhere: another process, a file, JSON.
 

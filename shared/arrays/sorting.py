@@ -240,7 +240,7 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
 
 
 def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
-    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    """Count the highest digits of keys by kind: the bits above a shift, from the lowest key on."""
     (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]

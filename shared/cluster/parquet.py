@@ -97,7 +97,7 @@ def _reduced(reduce: Reduce, groups: Sequence[RowGroup]) -> Generator[Partial]:
 
 
 def _reduced_by_cluster(client: Any, reduce: Reduce, groups: Sequence[RowGroup]) -> Generator[Partial]:
-    """The states of row groups, in order; those of each leave its worker when they are ready.
+    """The states of row groups, in order; each leaves its worker when it is ready.
 
     Raises the error of a task; ValueError, with its row group, for a task that kept killing its workers.
     """

@@ -260,7 +260,7 @@ def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarr
 
 
 def box_rows(x: Any, name: str, width: int) -> np.ndarray:
-    """Rows of so many numbers, in float64, as a copy."""
+    """A copy of rows of `width` numbers, in float64."""
     array = to_numpy(widen(as_numbers(x, name), name))
     if array.shape[:1] == (0,):
         return np.zeros((0, width))

@@ -162,7 +162,7 @@ class RankedClass:
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points: Any) -> int:
-    """Fill `points` with those of `RankedClass.curve`, and return their number."""
+    """Fill `points` with the points of `RankedClass.curve`, and return their number."""
     right = wrong = on_unknown = left = size = 0
     is_point = False
     for i in range(tags.size - 1, -1, -1):
@@ -247,11 +247,11 @@ class CountedClasses:
     aps: list[Ratio]
 
     def mean_ap(self, rows: Sequence[int]) -> float:
-        """The mean AP of those of some classes that have objects; NaN if none has."""
+        """The mean AP of some classes, over the ones that have objects; NaN if none has."""
         return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
-        """The mean of counts/totals over those of some classes that have objects, rounded once; NaN if none has.
+        """The mean of counts/totals of some classes, over the ones that have objects, rounded once; NaN if none has.
 
         Of a class that has objects, 0/0 is 0, as is the precision of one that is never predicted.
         """

@@ -1,4 +1,4 @@
-"""Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
+"""Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and the gain of correcting them.
 
 outcomes, boxes at IoU ≥ 1/10 → pairs of a false positive and an object → fates, kinds → counts by image → shares
       → predictions that become right if their kind is corrected → gains of each measure, by the protocol
@@ -223,7 +223,7 @@ class Errors:
         }
 
     def tables(self, results: Results, measures: Sequence[str]) -> dict[str, Any]:
-        """The tables "fates" and "errors", with the gains of some measures; NaN for what the results lack."""
+        """The tables "fates" and "errors", with the gains of some measures; NaN for results that are missing."""
 
         def value(key: str) -> float:
             return results[key].value if key in results else math.nan

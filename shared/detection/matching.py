@@ -244,7 +244,7 @@ def coco_outcomes(boxes: SelectedBoxes, max_detections: int | None = None) -> It
 
 
 def _places(boxes: SelectedBoxes) -> np.ndarray:
-    """The place of each prediction among those of its image and class, by confidence, then coordinates."""
+    """The rank of each prediction within its image and class, by confidence, then coordinates."""
     groups = boxes.image * len(boxes.classes) + boxes.rows
     order = np.lexsort((*boxes.predictions[:, 3::-1].T, -boxes.confidence, groups))
     groups, places = groups[order], np.empty(len(order), np.int64)

@@ -152,7 +152,7 @@ def select_boxes(state: DetectionState, rules: OpenSetDetection) -> SelectedBoxe
 
 
 def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
-    """The known classes and those of some predictions, in ascending order; the last is "unknown".
+    """The known classes and the classes of some predictions, in ascending order; the last is "unknown".
 
     >>> evaluated_classes([3, 1], 7, np.asarray([7.0, 5.0, 1.0]))
     [1, 3, 5, 7]
@@ -293,7 +293,7 @@ def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
 
 
 def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountColumns:
-    """Counts by name, from those of each counted outcome: FN = total − TP."""
+    """Counts by name, from the counts of the outcomes: FN = total − TP."""
     tp_known, fp_known, tp_unknown, fp_unknown = outcomes
     return {
         "TP_known": tp_known,

@@ -11,7 +11,7 @@ from ..ranking.quantities import Quantity, quantities
 
 
 def labelled_sides(**columns: Any) -> tuple[Side, Side]:
-    """The scores of the samples labelled 1, and of those labelled 0.
+    """The scores of the samples labelled 1, and of the samples labelled 0.
 
     Parameters: two columns by name, the scores (N,) and then the labels (N,).
     Raises ValueError, with these names, for NaN, lengths that differ and labels that are neither 0 nor 1.

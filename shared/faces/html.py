@@ -206,7 +206,7 @@ def _by_key(answer: Answer, model: str) -> dict[str, Number]:
 
 
 def headline(answer: Answer) -> str:
-    """The leading numbers of the model shown, large, with intervals and what they are of."""
+    """The leading numbers of the model shown, large, with their names and intervals."""
     own = _by_key(answer, answer.model)
     leading = [own[key] for key in answer.leading if key in own]
     return rendered("headline", answer=answer, leading=leading, role=_role_of(answer, answer.model))
@@ -336,12 +336,12 @@ def gallery(answer: Answer, shown: int = 0) -> str:
 
 
 def notes(answer: Answer) -> str:
-    """A list of what was left out, what intervals hold, and the signature; "" without either."""
+    """The notes of an answer, such as on rows that were left out, and its signature; "" without either."""
     return rendered("notes", answer=answer) if answer.notes or answer.signature else ""
 
 
 def title_of(figure: Figure) -> str:
-    """The title of a figure, its unit, what it is of, and the names of its parts, sides or curves."""
+    """The title of a figure, its unit and note, and the names of its parts, sides or curves."""
     unit, parts, curves = figure.unit if isinstance(figure, Histogram) else "", [], []
     if isinstance(figure, Bars):
         parts = [*zip(figure.parts, figure.roles)]

@@ -1,4 +1,4 @@
-"""Figures that move, by plotly: colours of light ground, which `theme_css` turns into those of the page's theme."""
+"""Figures that move, by plotly, in the colours of a light page, which `theme_css` adapts to the page's theme."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def theme_css() -> str:
 
 
 def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Drawing:
-    """The shares of each side as steps; those left of the threshold are paler, the unknown side is hatched."""
+    """The shares of each side as steps, paler left of the threshold; the unknown side is hatched."""
     left = min(min(series.x) for series in figure.series)
     right = max(max(series.x) for series in figure.series) + figure.width
     top = 1.2 * max(max(series.y) for series in figure.series)

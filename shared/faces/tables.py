@@ -375,7 +375,7 @@ def render(
 
 
 def escaped(text: str, form: str) -> str:
-    """A text on one line, with what a form would read as its own signs escaped."""
+    """A text on one line, with the special characters of a form escaped."""
     return _FORMS[form].escape(text)
 
 

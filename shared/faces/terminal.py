@@ -1,4 +1,4 @@
-"""Results on a terminal, laid out by rich: a row for each metric, bold for what counts, dim for what stands beside it.
+"""Results on a terminal, laid out by rich: a row for each metric, main numbers bold, details dim.
 
 Every function returns text: plain, or in colour for a terminal that has them. A table may be wider than the terminal,
 since no number is cut; what can be left out or put below is.
@@ -72,12 +72,12 @@ def _rich() -> Any:
 
 
 def strong(text: str) -> Text:
-    """A text in bold: what counts in a row, such as a number beside its interval."""
+    """A text in bold: the main part of a row, such as a number beside its interval."""
     return _styled(text, "bold")
 
 
 def quiet(text: str) -> Text:
-    """A dim text: what stands beside what counts, such as the interval of a number."""
+    """A dim text: a detail of a row, such as the interval of a number."""
     return _styled(text, "dim")
 
 
@@ -147,7 +147,7 @@ def text_width(text: str) -> int:
 
 
 def joined(*parts: str, by: str = "\n\n") -> str:
-    """Parts of a text, one below the other; those that are empty are left out."""
+    """Parts of a text, one below the other, without empty ones."""
     kind = Painted if any(isinstance(part, Painted) for part in parts) else str
     return kind(by.join(part if isinstance(part, Painted) else printable(part) for part in parts if part))
 

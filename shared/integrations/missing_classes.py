@@ -57,5 +57,5 @@ class FlatResults:
 
     @property
     def fills(self) -> bool:
-        """Whether NaN stands for what is missing."""
+        """Whether NaN stands for results whose class is missing."""
         return self._without_class == "nan"

@@ -126,7 +126,7 @@ def parts_of_strata(prepared: Prepared) -> list[np.ndarray]:
 
 
 def are_enough(prepared: Prepared) -> bool:
-    """Whether each stratum has so many samples or images that intervals mean something; few clusters get a note."""
+    """Whether each stratum has enough samples or images for an interval; too few clusters only get a note."""
     if prepared.fewest_clusters is not None:
         return True
     # of groups that share all samples of a kind, the kind has no rows of its own
@@ -289,7 +289,7 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
+        """The row of each entry: rows of each group first, then of sets of groups, then of samples in all groups."""
         return self._members
 
     def samples(self) -> tuple[np.ndarray, ...]:
@@ -519,5 +519,5 @@ def _stratum(first: np.ndarray, second: np.ndarray, sizes: np.ndarray, *, by: in
 
 
 def content_digest(prepared: Prepared) -> bytes:
-    """A digest of what a model's rows hold, for an order of models that are alike otherwise."""
+    """A digest of the content of a model's rows, which orders models that are alike otherwise."""
     return b"".join(hashlib.blake2b(part).digest() for part in prepared.contents())

@@ -69,7 +69,7 @@ def renumbered(states: Sequence[State]) -> list[State]:
 
 
 def checked_clusters(state: Mapping[str, Any], rows: int) -> State:
-    """The arrays of clusters in a state of so many rows from elsewhere; none if it has none. Raises ValueError."""
+    """The arrays of clusters in a state of `rows` rows from elsewhere; none if it has none. Raises ValueError."""
     if not state.keys() & {*OF_CLUSTERS}:
         return {}
     if not state.keys() >= {*OF_CLUSTERS}:
@@ -109,7 +109,7 @@ def names_by_groups(states: Mapping[str, Iterable[State]]) -> dict[str, list[str
 
 
 def of_several(names: Mapping[str, Sequence[str]], groups: Sequence[str]) -> list[str]:
-    """Of `names_by_groups`, those of clusters that belong to several groups, of which these are drawn together."""
+    """The names of clusters in several groups, from `names_by_groups`, which are drawn for all groups at once."""
     keys = [key for key in names if key == ALL or (BAR in key and {*groups} & {*key.split(BAR)})]
     return sorted(chain.from_iterable(names[key] for key in keys))
 
@@ -192,7 +192,7 @@ class Clustered(Prepared):
         return chain(self.prepared.contents(), map(as_content, columns))
 
     def aligned_with(self, models: Sequence[Prepared]) -> Clustered:
-        """The same, with rows merged as those of all models are."""
+        """These clusters for a comparison, with rows merged as the rows of all models are."""
         every = [model.prepared for model in models if isinstance(model, Clustered)]
         return Clustered(self.prepared.aligned_with(every), *self._arguments)
 

@@ -195,7 +195,7 @@ class Evaluated(Metric):
             return object.__new__(cls)
 
     def __dir__(self) -> list[str]:
-        """As of the metric, with what evaluate says about one."""
+        """The names of the metric, and evaluate's attributes of one."""
         return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
@@ -217,7 +217,7 @@ class Evaluated(Metric):
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options, with those that a configuration stands for."""
+        """The options, with the options that a configuration stands for."""
         if config == "default":
             return {**options}
         if not isinstance(config, str) or config not in cls.configs:

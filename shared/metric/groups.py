@@ -102,7 +102,7 @@ def groups_of(keys: Iterable[str]) -> list[str]:
 
 
 def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
-    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups.
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and "" for all groups.
 
     >>> keys_of_group("a", ["", "b|c", "a|c", "a|b", "a", "b"])
     ['a', 'a|b', 'a|c', '']

@@ -211,7 +211,7 @@ class Metric:
         return type(self)
 
     def __dir__(self) -> list[str]:
-        """The public names, with the options, and those that begin with an underscore."""
+        """The public names, the options, and the names that begin with an underscore."""
         names = super().__dir__()
         return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
 

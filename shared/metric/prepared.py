@@ -41,7 +41,7 @@ class Prepared(ABC):
 
     @abstractmethod
     def contents(self) -> Iterable[bytes]:
-        """All that tells the rows from those of another state, in their order: equal contents have equal rates."""
+        """The content of the rows, in their order: states with equal contents have equal rates."""
 
     @property
     def kinds(self) -> np.ndarray:

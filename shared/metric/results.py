@@ -103,7 +103,7 @@ class Summary(NamedTuple):
 
     @property
     def mean_name(self) -> str:
-        """The kind of mean of the numbers beside those of groups: "mean", or "harmonic mean"."""
+        """The name of the mean over groups: "mean", or "harmonic mean"."""
         return "harmonic mean" if self.options.get("groups_mean") == HARMONIC else "mean"
 
     def as_dict(self) -> dict[str, Any]:

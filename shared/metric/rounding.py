@@ -55,7 +55,7 @@ def signed_text(value: float, digits: int | None = None, *, percent: bool = Fals
 
 
 def interval_text(low: float, high: float, digits: int | None = None, *, percent: bool = False) -> str:
-    """The ends of an interval; those of a difference are infinite where there are too few resamples for its level.
+    """The ends of an interval; a difference has infinite ends where there are too few resamples for its level.
 
     >>> interval_text(-0.019, 0.025), interval_text(-0.019, 0.025, percent=True), interval_text(-math.inf, math.inf)
     ('[-0.019, 0.025]', '[-1.90, 2.50]', 'too few resamples')

@@ -220,7 +220,7 @@ def _ones(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
+    """Copy the arrays of a state, except the names in `but`."""
     own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
     return {**state, **own}
 

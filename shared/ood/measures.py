@@ -72,7 +72,7 @@ _Arrays = tuple[np.ndarray, ...]
 
 
 class Sides:
-    """The two sides of a benchmark in one type, the OOD samples first, and what several measures share.
+    """The two sides of a benchmark in one type, the OOD samples first, with values that several measures share.
 
     Parameters: threshold, for measures of the decisions score > threshold; step, for those of every `step`-th score.
     """

@@ -330,7 +330,7 @@ def _ends_of_correct(unknown: Side, correct: Side, fpr: float, bits: int) -> tup
 
 
 def _below(side: Side, threshold: float, bits: int) -> tuple[int, int]:
-    """The numbers of samples that score lower than all, and lower than some, of those cut to a threshold."""
+    """The numbers of samples below all scores, and below some score, that are cut to a threshold."""
     reached = math.nextafter(threshold, math.inf) if _of_range(threshold, bits) else threshold
     return side.below_score(threshold), side.below_score(reached)
 

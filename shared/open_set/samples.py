@@ -169,7 +169,7 @@ def open_set_state(
 
 
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
-    """True classes, −1 for unknown samples, by default those with a negative label.
+    """True classes, −1 for unknown samples, which by default have negative labels.
 
     Of NumPy arrays as int32 where it holds them, in half the memory.
     """

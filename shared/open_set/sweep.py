@@ -240,7 +240,7 @@ def _type_of(most: int) -> Any:
 
 
 def count_outcomes(predicted: Any, classes: Any, outcomes: Any, totals: Any) -> bool:
-    """Fill the outcomes of samples, and count those of each true class plus one; whether all ids are in range."""
+    """Fill the outcomes of samples, and count the samples of each true class plus one; whether all ids are in range."""
     for i in range(len(predicted)):
         ours, theirs = predicted[i], classes[i]
         if not (0 <= ours < len(totals) - 1 and theirs < len(totals) - 1):

@@ -226,7 +226,7 @@ DETECTION_ACCURACY = DETECTION_ACCURACY_REACHED._replace(value=lambda *parts: _b
 
 @by_keyword
 def detection_accuracy(*, positives: Any, negatives: Any) -> float:
-    """Highest accuracy over all thresholds, including those that detect nothing or everything.
+    """Highest accuracy over all thresholds, including the two that detect nothing and everything.
 
     max_t (TP(t) + N − FP(t)) / (P + N)
 

@@ -92,7 +92,7 @@ def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
 
 
 def _bounded_part(quantity: Quantity, bits: int) -> Callable[[Counts], tuple[Any, ...]]:
-    """The part of a quantity, and those of its bounds, of a run."""
+    """The part of a quantity and the parts of its bounds, as a function of a run."""
     bounds: Any = quantity.bounds
 
     def part(counts: Counts) -> tuple[Any, ...]:

@@ -257,7 +257,7 @@ AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
 def among_first(number: int, counts: Counts) -> tuple[int, int, int]:
-    """Errors of a run among the first `number` samples: those of whole scores, and of a partly accepted one a ratio."""
+    """Errors of a run among the first `number` samples: a count of whole scores, a ratio of a partly accepted one."""
     xp = array_namespace(counts.tp)
     before, tied = places(counts)
     whole, some = before + tied <= number, (before < number) & (number < before + tied)

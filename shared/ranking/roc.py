@@ -1,4 +1,4 @@
-"""The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
+"""The vertices of curves over thresholds, from exceedance counts, as few as a picture needs.
 
 A curve is straight between two distinct scores, so its vertices describe it completely, and the area under them is
 exact. If there are more than a picture can show, they are thinned run by run, and only one run is held at a time.

@@ -101,7 +101,7 @@ class Option:
         return ", ".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)
 
     def parsed(self, value: Any) -> Any:
-        """The value of the option; what cannot be read is passed on, and the metric says what it expects.
+        """The value of the option; text that cannot be read is passed on, for the metric to refuse.
 
         >>> options_of("autkc")["k_list"].parsed("1, 5"), options_of("openauc")["fpr_list"].parsed("")
         ((1, 5), None)
@@ -150,7 +150,7 @@ def parsed(metric: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def query_of(metric: str, values: Mapping[str, Any]) -> str:
-    """The query of a link that opens a page with the same options: those that differ from the defaults."""
+    """The query of a link that opens a page with the same options; defaults are not in it."""
     from urllib.parse import urlencode
 
     entries = {}
@@ -163,7 +163,7 @@ def query_of(metric: str, values: Mapping[str, Any]) -> str:
 
 
 def from_query(metric: str, query: Mapping[str, str]) -> dict[str, Any]:
-    """The values of controls in the query of a link; what a control cannot hold is left out.
+    """The values of controls in the query of a link, without values that a control cannot hold.
 
     >>> from_query("ood_bench", {"metrics": "auroc,eer", "positive": "x", "thresholds": "True", "other": "1"})
     {'metrics': ['auroc', 'eer'], 'thresholds': True}
@@ -194,7 +194,7 @@ def argument_help(inputs: str) -> dict[str, str]:
 
 
 def one_line(text: str) -> str:
-    """The first sentence, without what a page shows itself.
+    """The first sentence of a text; a page shows the rest, such as defaults, itself.
 
     >>> one_line("Ks to report. More is said here. Defaults to (1,).")
     'Ks to report.'

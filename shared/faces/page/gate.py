@@ -1,4 +1,4 @@
-"""The one middleware of the pages: what they do not need is not answered, and no address is fetched."""
+"""The one middleware of the pages: it answers only requests that they need, and fetches no address."""
 
 from __future__ import annotations
 

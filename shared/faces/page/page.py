@@ -1,4 +1,4 @@
-"""The page of a metric: its components, and what happens when they are used.
+"""The page of a metric: its components and their handlers.
 
     files ─ look ─→ what they hold, guesses ─ compute ─→ answers, kept in the session ─ view ─→ components
 
@@ -86,7 +86,7 @@ def held_example(metric: str) -> Held:
 
 
 def gathered(handler: Handler) -> Handler:
-    """A handler whose updates of properties each include those before; a newer request ends it.
+    """A handler whose updates of properties each include the earlier ones; a newer request ends it.
 
     Gradio sends the difference of two updates, and its client writes it into the earlier one, which the page may not
     have drawn yet: a property that the later one does not name would be lost. Plain values are not written into.
@@ -293,7 +293,7 @@ class Page:
         p["read_as"] = gr.Dropdown([*READ_AS], value=READ_AS[0], label="Whole numbers are", visible=either)
 
     def _results(self, shown: Mapping[str, Any]) -> None:
-        """Make the results, which hold those of the example."""
+        """Make the results, with the example's in them."""
         p = self.parts
         p["model"] = gr.Textbox(best_of(examples(self.metric)).model, visible=False)
         p["comparison"] = _html(js_on_load="openworld.choices(element, trigger)", **shown["comparison"])
@@ -364,7 +364,7 @@ class Page:
         )
 
     async def _uploaded(self, place: int, visit: Visit, dropped: Any) -> Updates:
-        """New files of an input take the place of those that are there, or are another model's."""
+        """Take new files of an input in place of the present ones, or as another model's."""
         if not dropped:
             return
         source = visit.source or Held([{} for _ in self.inputs])
@@ -406,7 +406,7 @@ class Page:
             yield changes
 
     async def _look(self, visit: Visit, fresh: bool = False) -> Updates:
-        """Say what the data hold, then compute; `fresh`, whether options follow the data."""
+        """Describe the data, then compute; `fresh`, whether options follow the data."""
         p, wanted = self.parts, self._request(visit)
         if fresh:
             wanted = replace(wanted, leave_out=False, by_position=False)
@@ -433,7 +433,7 @@ class Page:
             yield changes
 
     def _seen(self, seen: Look, source: Any, wanted: Request) -> dict[Any, Any]:
-        """The updates of what stands beside the data."""
+        """The updates of the components beside the data."""
         p = self.parts
         card = (
             view.data_card(seen, session.named(source.files, source.pasted), False)
@@ -551,7 +551,7 @@ class Page:
         return gr.update(value=view.images(answer, int(value) if value.isdigit() else 0))
 
     def _moved_by(self, name: str) -> Any:
-        """The handler of a threshold that a component moves; what follows it is visible already."""
+        """The handler of a component that moves the threshold; the parts that follow it are visible already."""
 
         def moved(value: Any, answers: Any, stamp: str, model: str, copied: str) -> dict[Any, Any]:
             answer = self._answer(answers, stamp, model)

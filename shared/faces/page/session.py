@@ -1,4 +1,4 @@
-"""The files of a session: which model they belong to, and those that it may take away."""
+"""The files of a session: uploads of each model, and downloads."""
 
 from __future__ import annotations
 

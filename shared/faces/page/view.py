@@ -61,7 +61,7 @@ def _still(figure: Figure) -> str:
 
 
 def moved(answer: Answer, place: int) -> dict[str, Props]:
-    """The properties of what follows the threshold, at an index of the decisions."""
+    """The properties of components that follow the threshold, at an index of the decisions."""
     decisions = answer.decisions
     if decisions is None or not decisions.thresholds:
         return {"threshold": {"visible": False}, "decisions": _html("")}
@@ -93,7 +93,7 @@ def first_place(answer: Answer) -> int:
 
 
 def place_at(answer: Answer, text: Any) -> int:
-    """The index of the decisions of a preset or of a threshold. Raises ValueError for what is neither."""
+    """The index of the decisions of a preset or of a threshold. Raises ValueError for another text."""
     assert answer.decisions is not None
     if isinstance(text, str) and text in answer.decisions.presets:
         return answer.decisions.presets[text]
@@ -101,7 +101,7 @@ def place_at(answer: Answer, text: Any) -> int:
 
 
 def _range(answer: Answer) -> tuple[float, float]:
-    """The ends of the slider: those of the histogram above it."""
+    """The ends of the slider, which are the ends of the histogram above it."""
     for figure in answer.figures:
         if isinstance(figure, Histogram) and figure.follows:
             return min(min(s.x) for s in figure.series), max(max(s.x) for s in figure.series) + figure.width
@@ -147,7 +147,7 @@ def json_of(answer: Answer) -> str:
 
 
 def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:
-    """The data of a page: the names of files, their size, and what columns are used as."""
+    """The data of a page: the names of files, their size, and the roles of columns."""
     roles = [(name, role) for name, role, _ in look.first if role]
     rows = [*zip(*(cells for _, _, cells in look.first))] if look.first else []
     return html.rendered("data", look=look, names=names, roles=roles, rows=rows, example=example, origin=origin)

@@ -31,7 +31,7 @@ class SupersededError(Exception):
 
 @cache
 def pool() -> ProcessPool:
-    """The workers of this process; each starts afresh, since it must not share what the server holds."""
+    """The workers of this process; each starts afresh, since it must not share the server's memory."""
     return ProcessPool(WORKERS, initializer=_begin, context=multiprocessing.get_context("spawn"))
 
 
@@ -42,14 +42,14 @@ def start() -> None:
 
 
 def begin(session: str) -> Callable[[], bool]:
-    """Begin a request of a session, which ends those before; returns whether it is still the newest, as a function."""
+    """Begin a request of a session, which ends earlier ones; returns a function that says if it is still the newest."""
     leave(session)
     request = _newest[session] = object()
     return lambda: _newest.get(session) is request
 
 
 async def run(session: str, call: Callable[..., T], *values: Any) -> T:
-    """Call a function of `worker` in a process, in place of what it does for this session.
+    """Call a function of `worker` in a process, in place of any call that runs for this session.
 
     Raises PageError with a message for the visitor, and SupersededError where nobody waits for the result any more.
     """

@@ -97,13 +97,13 @@ class PageError(Exception):
 
 
 def warm() -> None:
-    """Import what the first answer needs, before it is asked for."""
+    """Import the modules of the first answer before anyone waits for it."""
     for metric in ("ood_bench", "openset_detection", "anomaly_suite"):
         subject_of(metric)
 
 
 def look(request: Request) -> Look:
-    """Read files, and say what they hold; an error of the data is part of it."""
+    """Read files and describe their content; an error of the data is part of the description."""
     rows: Rows | None = None
     with TemporaryDirectory() as folder:
         try:
@@ -163,7 +163,7 @@ def best_of(answers: Mapping[str, Answer]) -> Answer:
 
 
 def _drawn(answer: Answer) -> Sequence[Image]:
-    """The first images of an answer, drawn, without those beside them."""
+    """The first images of an answer, drawn, without the images beside them."""
     return [replace(image, beside=()) for image in answer.images[:MAX_IMAGES]]
 
 
@@ -234,7 +234,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
 
 
 def _stated(request: Request) -> list[Any]:
-    """The options that say what values of labels mean, unless all are the usual ones."""
+    """The options that give values of labels a meaning, unless all have their defaults."""
     usual = {name: value for name, value in metric_class(request.metric).options.items() if name in _OF_LABELS}
     own = {name: request.options.get(name, value) for name, value in usual.items()}
     return [*own.values()] if own != usual else []
@@ -383,7 +383,7 @@ def with_notes_of_page(answers: Mapping[str, Answer]) -> dict[str, Answer]:
 
 
 def of_page(text: str) -> str:
-    """A sentence without what it says of the flags of the command.
+    """A sentence without its parts on flags of the command.
 
     >>> of_page("got 64 × 64; they are resized with --resize"), of_page("3 rows (leave_out=True, --leave-out)")
     ('got 64 × 64', '3 rows')

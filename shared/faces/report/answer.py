@@ -178,7 +178,7 @@ def _worst_section(worst: Worst) -> Section:
 
 
 def _details(answer: Answer, folds: Mapping[str, Sequence[Block]]) -> Section:
-    """All numbers and differences, what a paper needs, the Python that gives the same, and the signature."""
+    """All numbers and differences, a paper's sentence and citation, the same in Python, and the signature."""
     call = answer.call
     if len(call) > MAX_CALL:
         call = f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"

@@ -1,4 +1,4 @@
-"""The report of detections: numbers, what became of the objects, and the images with the most errors. Needs Pillow."""
+"""The report of detections: numbers, fates of objects, and the images with the most errors. Needs Pillow."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def ends_of(results: Mapping[str, Any], key: str) -> tuple[float, float] | None:
 
 
 def _fates_section(computed: Computed, errors: BoxErrors) -> Section:
-    """Bars of what known and unknown objects were called, and the known classes that unknown objects were called."""
+    """Bars of the fates of known and unknown objects, and the known classes that unknown objects were called."""
     drawn = answer.fates(computed)
     cards = [frame.chart(drawn, note=""), *map(frame.chart, answer.confusions(errors))]
     lead = capital(f"{drawn.note}.")
