@@ -249,12 +249,12 @@ def not_rejected(p_values: Mapping[str, float | None], level: float) -> dict[str
     {'a': False, 'c': True, 'b': True}
     """
     known = {name: p for name, p in p_values.items() if p is not None}
-    kept, stands = {}, False
+    alike, stands = {}, False
     for i, (name, p) in enumerate(sorted(known.items(), key=lambda pair: pair[1])):
         share = Fraction(p).limit_denominator(10 * MAX_RESAMPLES)  # as it is without rounding
         stands = stands or share * (len(known) - i) > 1 - as_written(level)
-        kept[name] = stands
-    return kept
+        alike[name] = stands
+    return alike
 
 
 def _check_shared(metric: Metric, first: Any, second: Any) -> None:
@@ -275,8 +275,8 @@ def _check_indices(first: Any, second: Any) -> None:
     """Raise ValueError if pandas columns of two models have indices in different orders."""
     columns: dict[str, Any] = {}
     for which, model in (("first", first), ("second", second)):
-        own = model if isinstance(model, Mapping) else {"predictions": model}
-        columns |= {f"{which}_{name}": column for name, column in own.items()}
+        columns_of_model = model if isinstance(model, Mapping) else {"predictions": model}
+        columns |= {f"{which}_{name}": column for name, column in columns_of_model.items()}
     check_indices(**columns)
 
 
@@ -298,14 +298,14 @@ def _are_alike(one: Any, other: Any) -> bool:
 
 
 def _prepared(metric: Metric, model: Any, shared: Mapping[str, Any], name: str) -> Iterable[Part]:
-    own = model if isinstance(model, Mapping) else {"predictions": model}
+    columns = model if isinstance(model, Mapping) else {"predictions": model}
     both = {metric.aliases.get(column, column) for column in shared}
-    twice = [column for column in own if metric.aliases.get(column, column) in both]
+    twice = [column for column in columns if metric.aliases.get(column, column) in both]
     if twice:
         raise TypeError(f"{twice[0]}: expected it of {name} or of both models, got both")
     try:
-        return metric.prepared_parts(**own, **shared)
+        return metric.prepared_parts(**columns, **shared)
     except (ValueError, TypeError) as error:
-        if str(error).partition(":")[0] not in own:
+        if str(error).partition(":")[0] not in columns:
             raise
         raise (TypeError if isinstance(error, TypeError) else ValueError)(f"{name}_{error}") from error

@@ -301,7 +301,7 @@ class PreparedMaps(Prepared):
     def aligned_with(self, models: Sequence[Prepared]) -> PreparedMaps:
         """The same state for a comparison, with its pixels merged as the pixels of all models are."""
         every = [model.parts for model in models if isinstance(model, PreparedMaps)]
-        parts = {name: part.aligned_with([own[name] for own in every]) for name, part in self.parts.items()}
+        parts = {name: part.aligned_with([one[name] for one in every]) for name, part in self.parts.items()}
         return PreparedMaps(self.metric, self.state, parts, lacks_level=self.lacks_level)
 
 

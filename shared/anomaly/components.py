@@ -93,8 +93,8 @@ def components_of(
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
-    kept, counted = areas > 0, sizes > 0
-    return Components(matched[kept], (areas + around)[kept], inside[counted], sizes[counted])
+    is_object, counted = areas > 0, sizes > 0
+    return Components(matched[is_object], (areas + around)[is_object], inside[counted], sizes[counted])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:

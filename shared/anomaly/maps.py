@@ -171,8 +171,8 @@ def check_samples_together(states: Mapping[str, Sequence[State]]) -> None:
     for group, part in ((group, part) for group, parts in states.items() for part in parts if "samples" in part):
         _check_one("group", zip(sorted({*part["samples"].tolist()}), repeat(group)), groups)
         if CLUSTERS in part:
-            own = part[CLUSTER_NAMES][to_numpy(part[CLUSTERS])]
-            _check_one("cluster", sorted({*zip(part["samples"].tolist(), own.tolist())}), clusters)
+            cluster_of = part[CLUSTER_NAMES][to_numpy(part[CLUSTERS])]
+            _check_one("cluster", sorted({*zip(part["samples"].tolist(), cluster_of.tolist())}), clusters)
 
 
 def _check_one(kind: str, pairs: Iterable[tuple[str, str]], known: dict[str, str]) -> None:

@@ -234,12 +234,12 @@ def _union_of_defects(
     """The masks of images, their void pixels, and their defects: see `_truth` and `_as_defects`."""
     check_lengths(predictions=maps, references=references)
     names = [f"references[{i}]" for i in range(len(references))]
-    rows = [_as_defects(row, own, name, ignore_value) for row, own, name in zip(references, maps, names)]
-    defects = [own for _, own in rows]
+    rows = [_as_defects(row, score_map, name, ignore_value) for row, score_map, name in zip(references, maps, names)]
+    defects = [defects_of_image for _, defects_of_image in rows]
     if regions == "labels":
-        masks = [_numbered(own.masks, name) for own, name in zip(defects, names)]
+        masks = [_numbered(each.masks, name) for each, name in zip(defects, names)]
     else:
-        masks = [array_namespace(own.masks).any(own.masks, axis=0) for own in defects]
+        masks = [array_namespace(each.masks).any(each.masks, axis=0) for each in defects]
     return masks, None if ignore_value is None else [void for void, _ in rows], defects
 
 

@@ -96,16 +96,16 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
     def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
         for i in range(len(maps))[part]:
-            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            normal_pixels, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
             if not num_others[i]:
-                own_normal[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), own_normal[:0], _NO_SIZES
+                normal_pixels[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), normal_pixels[:0], _NO_SIZES
             elif loop is not None:
                 inside, left_out = np.flatnonzero(masks[i]), _NO_VOID if void is None else void.reshape(-1)
                 anomalous, pixels = np.empty(len(inside), dtype), np.ascontiguousarray(maps[i]).reshape(-1)
-                parts = (own_normal.view(bits), anomalous.view(bits))
+                parts = (normal_pixels.view(bits), anomalous.view(bits))
                 sizes = loop(pixels.view(bits), inside, masks[i].shape[1], left_out, *parts)
             else:
-                own_normal[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
+                normal_pixels[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
             splits.append((anomalous, sizes))
         return splits
 
@@ -328,14 +328,14 @@ def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> Defec
     {'defect_pixels': [0.5, 0.9, 0.3], 'saturation_areas': [2, 1], 'num_defects': [2]}
     """
     parts, sizes, numbers = [], [], []
-    for score_map, own in zip(maps, defects):
+    for score_map, defects_of_map in zip(maps, defects):
         highest = [
             ascending(score_map[on_device(mask, score_map)])[-area:]
-            for mask, area in zip(own.masks, own.areas.tolist())
+            for mask, area in zip(defects_of_map.masks, defects_of_map.areas.tolist())
         ]
-        kept = [len(pixels) for pixels in highest if len(pixels)]
-        sizes += kept
-        numbers.append(len(kept))
+        counts = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += counts
+        numbers.append(len(counts))
         parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
         "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),

@@ -361,9 +361,9 @@ def chosen(values: Array, mask: Array) -> Array:
     """Return values[mask], as a new array, without an index for each value at once."""
     if not isinstance(values, np.ndarray):
         return values[mask]
-    kept, end = np.empty(np.count_nonzero(mask), values.dtype), 0
+    chosen, end = np.empty(np.count_nonzero(mask), values.dtype), 0
     for start in range(0, len(values), _SPLIT):
         part = np.compress(mask[start : start + _SPLIT], values[start : start + _SPLIT])  # faster than by an index
-        kept[end : end + len(part)] = part
+        chosen[end : end + len(part)] = part
         end += len(part)
-    return kept
+    return chosen

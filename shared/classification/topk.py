@@ -327,8 +327,8 @@ class TopK(Metric):
         Classes are not strata: a class missing from a resample does not enter its mean. Without such a mean, rows that
         differ only in the class are merged.
         """
-        kept = to_numpy(state["above"] >= 0)
-        return Drawn(state if self.average == "macro" else {**state, "classes": state["classes"] * 0}, kept=kept)
+        is_known = to_numpy(state["above"] >= 0)
+        return Drawn(state if self.average == "macro" else {**state, "classes": state["classes"] * 0}, is_used=is_known)
 
     def rates(self, state: TopkState) -> Results:
         """The mean accuracy over the k of each key."""

@@ -90,8 +90,8 @@ def _reduced(reduce: Reduce, groups: Sequence[RowGroup]) -> Generator[Partial]:
         return
     is_little = sum(group.num_bytes for group in groups) <= FEW_BYTES
     tasks = [dask.delayed(reduce, pure=False)(group) for group in groups]
-    own = scheduler or (dask.local.get_sync if is_little else dask.multiprocessing.get)
-    partials = list(dask.compute(*tasks, scheduler=own))[::-1]
+    scheme = scheduler or (dask.local.get_sync if is_little else dask.multiprocessing.get)
+    partials = list(dask.compute(*tasks, scheduler=scheme))[::-1]
     while partials:  # each is free once it is merged
         yield partials.pop()
 

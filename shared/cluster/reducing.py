@@ -60,10 +60,10 @@ def check_memory(group: RowGroup, limit: int | None, num_threads: int, address: 
 
     States that grow take memory for each sample; states with counted rows take almost none.
     """
-    kept = max(0, group.num_bytes - BATCH_BYTES) if grows else 0
-    needed = (PROCESS + num_threads * (THREAD + STATES * kept)) / PAUSE
+    growth = max(0, group.num_bytes - BATCH_BYTES) if grows else 0
+    needed = (PROCESS + num_threads * (THREAD + STATES * growth)) / PAUSE
     if limit and limit < needed:
-        smaller = f"write smaller row groups (this one takes {group.num_bytes / MIB:.0f} MiB), " if kept else ""
+        smaller = f"write smaller row groups (this one takes {group.num_bytes / MIB:.0f} MiB), " if growth else ""
         raise ValueError(
             f"expected workers of {num_threads} threads to have {needed / MIB:.0f} MiB of memory, got"
             f" {limit / MIB:.0f} MiB at {address}: {smaller}give workers more memory, or fewer threads"

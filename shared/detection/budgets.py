@@ -58,13 +58,13 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     rank = np.empty(len(ranked), dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id
-    kept = np.ones(len(ranked), dtype=bool)
+    in_budget = np.ones(len(ranked), dtype=bool)
     if budget == "called unknown":
-        kept &= label == boxes.unknown_id
+        in_budget &= label == boxes.unknown_id
     if budget == "unknown":
-        kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
-    overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
-    before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
+        in_budget &= ~_on_known(boxes, overlaps, rank, is_unknown)
+    overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & in_budget[overlaps.pairs.rows])
+    before = np.concatenate([[0], np.cumsum(in_budget[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
     place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 

@@ -64,13 +64,13 @@ def _fixed(metric: OpenSetDetection) -> Callable[[str], bool]:
 
 
 def _table(name: str, table: Mapping[str, Any], is_fixed: Callable[[str], bool], unknown: int) -> dict[str, Any]:
-    own = {key: column for key, column in table.items() if not is_fixed(key)}
+    columns = {key: column for key, column in table.items() if not is_fixed(key)}
     if name == "per_class":
-        return _with_rows(own, [label != unknown for label in table["class"]])
+        return _with_rows(columns, [label != unknown for label in table["class"]])
     if name == "fates":
-        return _with_rows(own, [not is_fixed(share_of(*fate)) for fate in zip(table["objects"], table["fate"])])
-    return _with_rows(own, [not is_fixed(error) for error in table["error"]]) if name == "errors" else own
+        return _with_rows(columns, [not is_fixed(share_of(*fate)) for fate in zip(table["objects"], table["fate"])])
+    return _with_rows(columns, [not is_fixed(error) for error in table["error"]]) if name == "errors" else columns
 
 
-def _with_rows(table: Mapping[str, Any], kept: list[bool]) -> dict[str, Any]:
-    return {key: [cell for cell, keep in zip(column, kept) if keep] for key, column in table.items()}
+def _with_rows(table: Mapping[str, Any], is_open: list[bool]) -> dict[str, Any]:
+    return {key: [cell for cell, keep in zip(column, is_open) if keep] for key, column in table.items()}

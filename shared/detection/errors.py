@@ -116,7 +116,7 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
     Source: Bolya et al., TIDE: A General Toolbox for Identifying Object Detection Errors, ECCV 2020.
     """
     boxes = outcomes.boxes
-    own, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
+    same, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
     says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
@@ -125,9 +125,9 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
     # the first kind that applies is set last
     for best, which, kinds in (
         (other, other.above, BOTH + sides),
-        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
+        (same, same.reached, np.full(len(same.reached), DUPLICATE)),
         (other, other.reached, MISNAMED + sides),
-        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
+        (same, ~same.reached, np.full(len(same.reached), BADLY_PLACED)),
     ):
         rows = best.pairs.rows[which]
         kind[rows], about[rows] = kinds[which], best.pairs.columns[which]

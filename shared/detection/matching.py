@@ -105,10 +105,10 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
     """
     for key in reversed(keys):
         if len(places):
-            own, of = key[places], groups[places]
-            lowest = np.full(int(of.max()) + 1, own.max())
-            np.minimum.at(lowest, of, own)
-            places = places[own == lowest[of]]
+            values, of = key[places], groups[places]
+            lowest = np.full(int(of.max()) + 1, values.max())
+            np.minimum.at(lowest, of, values)
+            places = places[values == lowest[of]]
     return places
 
 
@@ -176,9 +176,9 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     outcome = of_class.take(boxes.rows)
     outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
     rows, label, called = pairs_matched.rows, boxes.label[pairs_matched.rows], boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label == called, label == boxes.unknown_id
-    outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
-    outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
+    right, says_unknown = label == called, label == boxes.unknown_id
+    outcome[rows] = np.where(says_unknown, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
+    outcome[rows[right]] = np.where(says_unknown[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
 
 

@@ -103,16 +103,16 @@ def listed_pairs(tables: Two, numbers: Two, threshold: float) -> Pairs:
 
 def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshold: float, part: slice) -> Pairs:
     """The pairs of a run of images."""
-    own = [each[part] for each in numbers]
+    numbers_of_run = [each[part] for each in numbers]
     starts = [int(each[: part.start].sum()) for each in numbers]
     boxes, others = (
         tuple(np.ascontiguousarray(table[start : start + int(n.sum()), :4].T))
-        for table, start, n in zip(tables, starts, own)
+        for table, start, n in zip(tables, starts, numbers_of_run)
     )
     length = 2 * len(boxes[0])
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(boxes, others, *own, threshold, rows, columns, ious)
+        size = loop(boxes, others, *numbers_of_run, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size] + starts[0], columns[:size] + starts[1], ious[:size], ious[:size])
         length = size

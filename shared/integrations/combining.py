@@ -53,7 +53,7 @@ class Combined(evaluate.CombinedEvaluations):
         if unknown:
             self.reset()
             raise TypeError(f"none of {', '.join(self.evaluation_module_names)} takes a column {unknown[0]!r}")
-        without = [name for name, own in zip(self.evaluation_module_names, chosen_columns) if COUNTS not in own]
+        without = [name for name, chosen in zip(self.evaluation_module_names, chosen_columns) if COUNTS not in chosen]
         if columns.get(COUNTS) is not None and without:  # such a metric would count each row as one sample
             self.reset()
             raise TypeError(f"counts: expected all metrics to take counts, got {without[0]}, which does not")

@@ -172,10 +172,10 @@ class TorchMetric(torchmetrics.Metric):
 
     def _computed_by(self, compute: Callable[[], Any]) -> Any:
         """The results of a computation as tensors; NaN for a missing class, if `without_class` is "nan"."""
-        own = [] if self.result is None else [self.result]
+        results = [] if self.result is None else [self.result]
         numbers = {
             name: torch.tensor(x, dtype=torch.float64, device="cpu")
-            for name, x in self._flat(self.metric.name, compute, lambda: own).items()
+            for name, x in self._flat(self.metric.name, compute, lambda: results).items()
         }
         if self.result is None:
             return numbers

@@ -87,8 +87,13 @@ class ComputeMetrics:
         ranks: Any = topk_scores_state(logits, labels, ignore_unknown=True)
         predicted, width = predicted_classes(as_matrix(logits, "logits"))
         xp = array_namespace(logits)
-        kept = {"scores": self.score(logits), "predicted": predicted, "above": ranks["above"], "tied": ranks["tied"]}
-        tensors = {name: xp.asarray(numbers, device=logits.device) for name, numbers in kept.items()}
+        per_sample = {
+            "scores": self.score(logits),
+            "predicted": predicted,
+            "above": ranks["above"],
+            "tied": ranks["tied"],
+        }
+        tensors = {name: xp.asarray(numbers, device=logits.device) for name, numbers in per_sample.items()}
         return {**tensors, "num_classes": xp.full_like(tensors["above"], width)}
 
     def _add(self, logits: Any, labels: Any) -> None:
@@ -100,21 +105,21 @@ class ComputeMetrics:
         for name, columns in self._columns.items():
             self.metrics[name].add_batch(**columns(logits, labels, scores))
 
-    def _add_preprocessed(self, kept: Mapping[str, Any], labels: Any) -> None:
+    def _add_preprocessed(self, per_sample: Mapping[str, Any], labels: Any) -> None:
         """Add the numbers of `preprocess_logits`, as states; metrics of logits alone have ranks as their state."""
         if not len(labels):
             return
-        kept = {name: to_numpy(numbers) for name, numbers in kept.items()}
+        per_sample = {name: to_numpy(numbers) for name, numbers in per_sample.items()}
         labels = to_numpy(as_labels(labels, "label_ids"))
         classes = np.maximum(labels, -1)
-        widths = np.unique(kept["num_classes"])
+        widths = np.unique(per_sample["num_classes"])
         if len(widths) > 1:
             raise ValueError(f"logits: expected one number of classes, got {', '.join(map(str, widths.tolist()))}")
         self._width = int(widths[0])
         ranks = {
-            "above": kept["above"],
-            "tied": kept["tied"],
-            "correct": (kept["predicted"] == classes) & (classes >= 0),
+            "above": per_sample["above"],
+            "tied": per_sample["tied"],
+            "correct": (per_sample["predicted"] == classes) & (classes >= 0),
             "classes": classes,
             "predictions_width": widths[0],
             "predictions_are_scores": True,
@@ -125,7 +130,7 @@ class ComputeMetrics:
                 metric.merge({**ranks, "metric": metric.name})
                 continue
             batch = metric_class(metric.name)(**metric.loaded_options)
-            batch.add_batch(**columns(kept["predicted"], labels, lambda: kept["scores"]))
+            batch.add_batch(**columns(per_sample["predicted"], labels, lambda: per_sample["scores"]))
             state = batch.state()
             if "predictions_width" in state:  # all classes of the logits, whether or not they were predicted
                 state["predictions_width"] = widths[0]
@@ -232,7 +237,7 @@ _COLUMNS: Mapping[type[Metric], Callable[[Any, Any, Scores], Columns]] = {
 
 
 # the numbers that `preprocess_logits` keeps of each sample
-_KEPT = frozenset(("scores", "predicted", "above", "tied", "num_classes"))
+_PREPROCESSED = frozenset(("scores", "predicted", "above", "tied", "num_classes"))
 
 
 def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
@@ -245,8 +250,8 @@ def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
             f"label_ids: expected labels (N,), got a tuple of {len(labels)} columns; label_names=['labels'] of "
             "TrainingArguments names the one to take"
         )
-    is_kept = isinstance(predictions, Mapping) and predictions.keys() >= _KEPT
-    return [(predictions if is_kept else _logits_of(predictions), labels)]
+    is_preprocessed = isinstance(predictions, Mapping) and predictions.keys() >= _PREPROCESSED
+    return [(predictions if is_preprocessed else _logits_of(predictions), labels)]
 
 
 def _logits_of(outputs: Any) -> Any:

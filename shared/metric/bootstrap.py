@@ -180,12 +180,12 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     every: Replicates = dict(by_group.items())
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        of_key = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in of_key.values())
         check_mean(groups_mean, key, lowest, " in a resample")
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
-        every[key] = _means([*own.values()], groups_mean)
+        for prefix in sorted(prefixes(of_key)):
+            every[prefix, key] = _means([x for group, x in of_key.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*of_key.values()], groups_mean)
     return every
 
 
@@ -251,17 +251,17 @@ class Sharing(Prepared):
             kinds = np.zeros(len(sizes[key]), np.int64)
             for group, entries in of_shared.items():
                 kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
-            kept = kinds > 0
-            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
+            is_present = kinds > 0
+            columns = [kinds[is_present], *(each[is_present] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
-            if kept.any():
+            if is_present.any():
                 columns, _, places = rows_and_places(columns)
             kinds, *shared_rows = columns
             self._shared_rows.append(dict(zip(of_shared, shared_rows)))
             last = np.full(len(sizes[key]), -1)
-            last[kept] = places + self._ends[-1]
+            last[is_present] = places + self._ends[-1]
             members.append(last)
-            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            counts.append(_tally(places, sizes[key][is_present], len(kinds)))
             strata.append(kinds + strata[-1][-1] + 1)
             self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
@@ -278,10 +278,13 @@ class Sharing(Prepared):
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
             each = np.split(counts, self._ends[1:-1])
-            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            of_groups, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
             for rows, drawn in zip(self._shared_rows, shared):
-                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
-            parts = [*own.values()]
+                of_groups |= {
+                    group: of_groups[group] + _tally(places, drawn, len(of_groups[group]))
+                    for group, places in rows.items()
+                }
+            parts = [*of_groups.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -302,8 +305,8 @@ class Sharing(Prepared):
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    kept = rows >= 0
-    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+    is_present = rows >= 0
+    return np.bincount(rows[is_present], counts[is_present], length).astype(np.int64)  # float64 holds them
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -401,8 +404,8 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                     results = prepared.rates()
                     tables = metric.tables(prepared, results)
                     if clusters:
-                        own = clusters.get(group, []) if group != ALL else []
-                        names = [*own, *of_several(clusters, groups)]
+                        of_group = clusters.get(group, []) if group != ALL else []
+                        names = [*of_group, *of_several(clusters, groups)]
                         prepared = clustered(prepared, state, names, metric.classes_needed)
                     part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:

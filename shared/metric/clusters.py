@@ -58,12 +58,12 @@ def renumbered(states: Sequence[State]) -> list[State]:
     """States whose clusters have one list of names; without clusters they are unchanged."""
     if not all(CLUSTER_NAMES in state for state in states):
         return [*states]
-    own = [state[CLUSTER_NAMES].tolist() for state in states]
-    places = _places_of_names(chain.from_iterable(own))
+    names_of_states = [state[CLUSTER_NAMES].tolist() for state in states]
+    places = _places_of_names(chain.from_iterable(names_of_states))
     names = np.asarray([*places], dtype=str)
     return [
         {**state, CLUSTERS: on_device(_numbers(each, places), numbers)[numbers], CLUSTER_NAMES: names}
-        for state, each in zip(states, own)
+        for state, each in zip(states, names_of_states)
         for numbers in [state[CLUSTERS]]
     ]
 
@@ -131,9 +131,9 @@ class Clustered(Prepared):
     def __init__(self, prepared: Prepared, clusters: np.ndarray, number: int, classes: Sequence[str]) -> None:
         self.prepared, self._arguments = prepared, (clusters, number, classes)
         rows = prepared.rows()
-        kept = rows >= 0
+        is_used = rows >= 0
         sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
-        (of_cluster, row), total = compact_rows([clusters[kept], rows[kept]], sizes[kept])
+        (of_cluster, row), total = compact_rows([clusters[is_used], rows[is_used]], sizes[is_used])
         kinds = np.zeros(number, np.int64)
         np.bitwise_or.at(kinds, of_cluster, np.asarray(prepared.kinds)[row])
         # numbers whose bytes are in the order of their values

@@ -205,10 +205,10 @@ class Evaluated(Metric):
         ValueError for another name, and for an option that contradicts it.
         """
         evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        options = {name: value for name, value in kwargs.items() if name not in own}
+        of_evaluate = inspect.signature(evaluate_metric.__init__).parameters
+        options = {name: value for name, value in kwargs.items() if name not in of_evaluate}
         metric = self._core(**self._configured(config_name or "default", options))
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in of_evaluate})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
@@ -249,7 +249,7 @@ class Evaluated(Metric):
             check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
-            parts = self._own_parts(state)
+            parts = self._checked_parts(state)
             check_agreement(parts, agreed)
             return parts
 

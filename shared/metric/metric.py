@@ -64,8 +64,8 @@ class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
-        owner.options = {field.name: field.default for field in own_first}
+        ordered = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in ordered}
         return dict(owner.options)
 
 
@@ -356,9 +356,9 @@ class Metric:
         Raises TypeError for anything but a state, ValueError for a state of another metric or one that `reduce` cannot
         have returned; earlier batches are then unchanged.
         """
-        self._keep(self._own_parts(state))
+        self._keep(self._checked_parts(state))
 
-    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+    def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")

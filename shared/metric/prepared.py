@@ -84,7 +84,7 @@ class Drawn(NamedTuple):
 
     state: Any  # with as many entries as the state itself
     strata: np.ndarray | None = None  # (N,) integers from 0; None for one stratum
-    kept: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
+    is_used: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
 
 
 class PreparedTable(Prepared):
@@ -107,15 +107,15 @@ class PreparedTable(Prepared):
     @cached_property
     def _entries(self) -> list[np.ndarray]:
         """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        state, strata, kept = self.drawn
+        state, strata, is_used = self.drawn
         entries = [to_numpy(state[name]) for name in self.columns]
         entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
-        return entries if kept is None else [entry[kept] for entry in entries]
+        return entries if is_used is None else [entry[is_used] for entry in entries]
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        kept = self.drawn.kept
-        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
+        is_used = self.drawn.is_used
+        sizes = self.sizes if self.sizes is None or is_used is None else self.sizes[is_used]
         return compact_rows(self._entries, sizes)
 
     @property
@@ -145,11 +145,11 @@ class PreparedTable(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
         places = rows_and_places(self._entries)[2]
-        kept = self.drawn.kept
-        if kept is None:
+        is_used = self.drawn.is_used
+        if is_used is None:
             return places
-        rows = np.full(len(kept), -1)
-        rows[kept] = places
+        rows = np.full(len(is_used), -1)
+        rows[is_used] = places
         return rows
 
     def contents(self) -> Iterable[bytes]:

@@ -42,21 +42,23 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
-    own = {**columns}
-    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    of_metric = {**columns}
+    by_sample = {name: of_metric.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in of_metric}
     if not by_sample:
-        return {ALL: dict(metric.reduce(**own))}
-    if metric.ungrouped_columns & own.keys():
-        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+        return {ALL: dict(metric.reduce(**of_metric))}
+    if metric.ungrouped_columns & of_metric.keys():
+        raise TypeError(
+            f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(of_metric)}"
+        )
     groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
     if CLUSTERS in by_sample:
-        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
+        of_metric[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(counts, COUNTS)
+        of_metric[COUNTS] = as_counts(counts, COUNTS)
     reduce = partial(_state_of, metric)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    parts = {ALL: reduce(of_metric)} if groups is None else reduced_by_group(reduce, of_metric, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -69,9 +71,9 @@ def _is_empty(column: Any) -> bool:
 
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
-    own = {**columns}
-    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
-    state: State = dict(metric.reduce(**own))
+    of_metric = {**columns}
+    counts, clusters = of_metric.pop(COUNTS, None), of_metric.pop(CLUSTERS, None)
+    state: State = dict(metric.reduce(**of_metric))
     rows = next(array for array in state.values() if array.ndim)
     for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
         if column is not None and len(column) != len(rows):
@@ -143,8 +145,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     parts: list[State] = []
     for is_counted, run in groupby(states, lambda state: counts in state):
-        own = [*run]
-        parts += own if is_counted else [in_one(own)]  # first, since rows without counts are counted faster
+        alike = [*run]
+        parts += alike if is_counted else [in_one(alike)]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -221,8 +223,10 @@ def _ones(state: State, name: str) -> Array:
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
     """Copy the arrays of a state, except the names in `but`."""
-    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
-    return {**state, **own}
+    copies = {
+        name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but
+    }
+    return {**state, **copies}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:

@@ -153,7 +153,7 @@ def _of_answers(name: str, value: Callable[[int, int, int], float], higher: bool
     return Measure(of, higher, of_decisions=True)
 
 
-_OWN = {
+_MEASURES = {
     "auroc": _of_counts("auroc", AUROC),
     "aupr_out": _of_counts("aupr_out", AVERAGE_PRECISION),
     "aupr_out_trapezoid": _of_counts("aupr_out_trapezoid", AUPR),
@@ -307,15 +307,15 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return _sklearn_measure(metric, name)
     if by_name:
-        said = name if reading.positive == "out" else _of_other_class(name)
-        point = parse_point(said)
+        point_name = name if reading.positive == "out" else _of_other_class(name)
+        point = parse_point(point_name)
         if reading.sampled and (point or name in _SAMPLED):
-            return _sampled_measure(said)
+            return _sampled_measure(point_name)
         if point:
             return _of_counts(name, best_point(*point))
-        if said in _OWN:
-            return _OWN[said]
-        area = parse_area(said)
+        if point_name in _MEASURES:
+            return _MEASURES[point_name]
+        area = parse_area(point_name)
         if area:
             return _of_counts(name, area[0], of_inside=area[1])
         numbered = _with_number(name, reading)
@@ -323,10 +323,10 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
             return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     here = _ELSEWHERE.get(re.sub(r"[^a-z0-9]", "", name.lower()))
-    others = (*_OWN, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
+    others = (*_MEASURES, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
     hint = did_you_mean(name.lower(), others, 0.75) if here is None else f"; {here}" if here else ""
     raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
+        f"metrics: unknown metric {name!r}; known are {', '.join(_MEASURES)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
         f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, "
         f"with a number in (0, 100) {', '.join(map(repr, _NUMBERED[:5]))}, coverage@risk<number in [0, 100]>, "

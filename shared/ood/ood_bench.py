@@ -198,10 +198,10 @@ def _narrow(labels: Array) -> Array:
 
 def ood_sides(state: OODState, options: StateOptions) -> tuple[Side, Side]:
     """OOD and in-distribution scores of a state, whose entries may stand for several samples."""
-    is_in, kept = is_inside(state["labels"], options)
+    is_in, is_used = is_inside(state["labels"], options)
     scores, counts = state["scores"], state.get("counts")
-    if kept is not None:
-        is_in, scores, counts = is_in[kept], scores[kept], None if counts is None else counts[kept]
+    if is_used is not None:
+        is_in, scores, counts = is_in[is_used], scores[is_used], None if counts is None else counts[is_used]
     bits = None if "significant_bits" not in state else int(state["significant_bits"])
     out, inside = sides_of_kinds(scores, is_in, 2, counts, bits=bits)
     return out, inside
@@ -209,9 +209,9 @@ def ood_sides(state: OODState, options: StateOptions) -> tuple[Side, Side]:
 
 def is_inside(labels: Array, options: StateOptions) -> tuple[Array, Array | None]:
     """Which of checked samples are in-distribution, and which are not to be left out; None for all of them."""
-    kept = None if options.ignored is None else ~equal(labels, options.ignored)
+    is_used = None if options.ignored is None else ~equal(labels, options.ignored)
     is_in = ~equal(labels, options.out) if options.inside == REST else equal(labels, options.inside)
-    return is_in, kept
+    return is_in, is_used
 
 
 def _check_labels(labels: Array, options: StateOptions) -> None:
@@ -419,8 +419,8 @@ class OODBench(Metric):
         if of_inside:
             sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
         if bits is not None:
-            kept = {name: sides.values[name] for name in measures if name in sides.values}
-            ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in kept.items()}
+            with_ends = {name: sides.values[name] for name in measures if name in sides.values}
+            ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in with_ends.items()}
             if not ends:
                 raise ValueError(
                     "metrics: expected at least one that has an error bound, since scores were cut to "
@@ -439,10 +439,10 @@ class OODBench(Metric):
 
     def side_of(self, state: OODState) -> Array:
         """0 for each OOD entry of a state, 1 for an in-distribution one, −1 for one that is left out."""
-        is_in, kept = is_inside(state["labels"], self.state_options)
+        is_in, is_used = is_inside(state["labels"], self.state_options)
         xp = array_namespace(is_in)
         sides = xp.astype(is_in, xp.int64)
-        return sides if kept is None else xp.where(kept, sides, -1)
+        return sides if is_used is None else xp.where(is_used, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The results of functions, but of cut scores; with `per_sample`, the table of samples."""
@@ -466,9 +466,9 @@ class OODBench(Metric):
             check_thresholds_exist(results)
             threshold = results[name].threshold
             named = {f"{name}_threshold": threshold}
-        is_in, kept = is_inside(state["labels"], self.state_options)
+        is_in, is_used = is_inside(state["labels"], self.state_options)
         scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
         unknown = ~to_numpy(is_in)
-        places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+        places = np.arange(len(unknown)) if is_used is None else np.flatnonzero(to_numpy(is_used))
         scores, unknown = scores[places], unknown[places]
         return {**named, "per_sample": sample_table(scores, unknown, scores > threshold, None, places)}

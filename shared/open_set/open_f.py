@@ -195,11 +195,11 @@ def _highest(scores: Array, average: Average) -> tuple[Array, TwoSums]:
 def _high_within(scores: Array, average: Average, within: slice) -> tuple[Array, Array, Array, Array]:
     """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
-    kept: list[tuple[Array, Array, Array, Array]] = []
+    candidates: list[tuple[Array, Array, Array, Array]] = []
     stop, greatest = within.start, -1.0
     for first, second, values in average.sweep(within):
         start, stop = stop, stop + values.shape[0]
-        if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
+        if candidates and float(xp.max(values)) < greatest * (1 - average.rounding):
             continue  # no candidate, as in most blocks after the greatest
         following = scores[start + 1 : stop + 1]
         equal = scores[start : start + following.shape[0]] == following
@@ -209,8 +209,8 @@ def _high_within(scores: Array, average: Average, within: slice) -> tuple[Array,
         near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
-        kept.append((near + start, values[near], first[near], second[near]))
-    places, values, first, second = (concatenate(column) for column in zip(*kept))
+        candidates.append((near + start, values[near], first[near], second[near]))
+    places, values, first, second = (concatenate(column) for column in zip(*candidates))
     high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 

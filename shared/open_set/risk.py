@@ -188,7 +188,7 @@ def _accepted(*sides: Side) -> list[np.ndarray]:
     dtype = xp.result_type(*(side.scores for side in sides))
     scores = [xp.astype(side.scores, dtype, copy=False) for side in sides]
     distinct = distinct_values(xp.concat(scores))
-    below = (side.below(xp.searchsorted(own, distinct, side="right")) for side, own in zip(sides, scores))
+    below = (side.below(xp.searchsorted(of_side, distinct, side="right")) for side, of_side in zip(sides, scores))
     return [np.concatenate([[0], to_numpy(column).astype(np.int64)]) for column in below]
 
 

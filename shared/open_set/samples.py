@@ -263,8 +263,8 @@ def of_openauc(state: OpenSetState, bits: int | None) -> OpenSetState:
     xp = array_namespace(state["classes"])
     wrong = (state["predicted"] != state["classes"]) & (state["classes"] >= 0)
     kinds: Any = {"predicted": xp.astype(wrong, xp.int8), "classes": -xp.astype(state["classes"] < 0, xp.int8)}
-    kept: Any = {**state, **kinds}
+    reduced: Any = {**state, **kinds}
     if bits is None:
-        return kept
-    kept |= {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
-    return kept
+        return reduced
+    reduced |= {"scores": cut(state["scores"], bits), "significant_bits": np.asarray(bits)}
+    return reduced

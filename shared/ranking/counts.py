@@ -409,9 +409,9 @@ class PreparedSides(Prepared):
         """The same with rows at the scores of all models, if a side of one has too many."""
         sides = [model.sides for model in models if isinstance(model, PreparedSides)]
         rows, end = rows_of_sides(*chain(*sides)), 0
-        for own in sides:
-            end += len(own)
-            if own is self.sides:
+        for side in sides:
+            end += len(side)
+            if side is self.sides:
                 break
         model = PreparedSides(self.metric, self.state, self.sides, self.stratum_of)
         model.drawn_from = rows[end - len(self.sides) : end]

@@ -199,11 +199,11 @@ def _variance_of_clusters(placements: tuple[np.ndarray, np.ndarray], clusters: C
         of_cluster = np.zeros(number, np.int64)
         np.add.at(of_cluster, numbers, twice)
         sizes = np.bincount(numbers, minlength=number).tolist()
-        sums.append([len(twice) * own - size * total for own, size in zip(of_cluster.tolist(), sizes)])
+        sums.append([len(twice) * wins - size * total for wins, size in zip(of_cluster.tolist(), sizes)])
         there = number - sizes.count(0)
         factors.append(Fraction(there, there - 1))
     m, n = map(len, placements)
-    squares = [sum(own * own for own in side) for side in sums]
+    squares = [sum(each * each for each in side) for side in sums]
     both = sum(one * other for one, other in zip(*sums))
     variance = factors[0] * squares[0] / m**2 + factors[1] * squares[1] / n**2
     return (variance + Fraction(2 * number, number - 1) * both / (m * n)) / (4 * m**2 * n**2)

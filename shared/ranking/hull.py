@@ -47,8 +47,8 @@ def _vertices(counts: Counts) -> list[Vertex]:
             right, up = xp.astype(right, xp.float64), xp.astype(up, xp.float64)
             above = up[:-1] * right[1:] >= up[1:] * right[:-1]
         ends = xp.ones_like(above[:1])
-        kept = xp.concat([ends, above, ends])
-        columns = columns[0][kept], columns[1][kept], columns[2][kept]
+        is_vertex = xp.concat([ends, above, ends])
+        columns = columns[0][is_vertex], columns[1][is_vertex], columns[2][is_vertex]
         if (number - columns[0].shape[0]) * _PART < number:
             break
     return [*map(Vertex, *(column.tolist() for column in columns))]

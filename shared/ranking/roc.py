@@ -86,8 +86,8 @@ def thinned(vertices: Any, place: Callable[[Any], tuple[np.ndarray, np.ndarray]]
     for extreme in (np.minimum, np.maximum):
         attained = np.flatnonzero(height == extreme.reduceat(height, starts)[group])
         chosen.append(attained[np.unique(group[attained], return_index=True)[1]])
-    kept = np.unique(np.concatenate(chosen))
-    return type(vertices)(*(column[kept] for column in vertices))
+    places = np.unique(np.concatenate(chosen))
+    return type(vertices)(*(column[places] for column in vertices))
 
 
 def _parts(positives: Side, negatives: Side) -> Iterator[Vertices]:
