@@ -340,7 +340,7 @@ def is_floating(x: Array) -> bool:
 
 
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
-# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and its value.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -691,7 +691,7 @@ def groups_of(keys: Iterable[str]) -> list[str]:
 
 
 def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
-    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups."""
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and "" for all groups."""
     here = [key for key in keys if key in (group, ALL) or (BAR in key and group in key.split(BAR))]
     return sorted(here, key=lambda key: (key == ALL, key))
 
@@ -1358,18 +1358,18 @@ def renumbered(states: Sequence[State]) -> list[State]:
     """States whose clusters have one list of names; without clusters they are unchanged."""
     if not all(CLUSTER_NAMES in state for state in states):
         return [*states]
-    own = [state[CLUSTER_NAMES].tolist() for state in states]
-    places = _places_of_names(chain.from_iterable(own))
+    names_of_states = [state[CLUSTER_NAMES].tolist() for state in states]
+    places = _places_of_names(chain.from_iterable(names_of_states))
     names = np.asarray([*places], dtype=str)
     return [
         {**state, CLUSTERS: on_device(_numbers(each, places), numbers)[numbers], CLUSTER_NAMES: names}
-        for state, each in zip(states, own)
+        for state, each in zip(states, names_of_states)
         for numbers in [state[CLUSTERS]]
     ]
 
 
 def checked_clusters(state: Mapping[str, Any], rows: int) -> State:
-    """The arrays of clusters in a state of so many rows from elsewhere; none if it has none. Raises ValueError."""
+    """The arrays of clusters in a state of `rows` rows from elsewhere; none if it has none. Raises ValueError."""
     if not state.keys() & {*OF_CLUSTERS}:
         return {}
     if not state.keys() >= {*OF_CLUSTERS}:
@@ -1404,7 +1404,7 @@ def names_by_groups(states: Mapping[str, Iterable[State]]) -> dict[str, list[str
 
 
 def of_several(names: Mapping[str, Sequence[str]], groups: Sequence[str]) -> list[str]:
-    """Of `names_by_groups`, those of clusters that belong to several groups, of which these are drawn together."""
+    """The names of clusters in several groups, from `names_by_groups`, which are drawn for all groups at once."""
     keys = [key for key in names if key == ALL or (BAR in key and {*groups} & {*key.split(BAR)})]
     return sorted(chain.from_iterable(names[key] for key in keys))
 
@@ -1415,9 +1415,9 @@ class Clustered(Prepared):
     def __init__(self, prepared: Prepared, clusters: np.ndarray, number: int, classes: Sequence[str]) -> None:
         self.prepared, self._arguments = prepared, (clusters, number, classes)
         rows = prepared.rows()
-        kept = rows >= 0
+        is_used = rows >= 0
         sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
-        (of_cluster, row), total = compact_rows([clusters[kept], rows[kept]], sizes[kept])
+        (of_cluster, row), total = compact_rows([clusters[is_used], rows[is_used]], sizes[is_used])
         kinds = np.zeros(number, np.int64)
         np.bitwise_or.at(kinds, of_cluster, np.asarray(prepared.kinds)[row])
         # numbers whose bytes are in the order of their values
@@ -1494,21 +1494,23 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
-    own = {**columns}
-    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    of_metric = {**columns}
+    by_sample = {name: of_metric.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in of_metric}
     if not by_sample:
-        return {ALL: dict(metric.reduce(**own))}
-    if metric.ungrouped_columns & own.keys():
-        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+        return {ALL: dict(metric.reduce(**of_metric))}
+    if metric.ungrouped_columns & of_metric.keys():
+        raise TypeError(
+            f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(of_metric)}"
+        )
     groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
     if CLUSTERS in by_sample:
-        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
+        of_metric[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(counts, COUNTS)
+        of_metric[COUNTS] = as_counts(counts, COUNTS)
     reduce = partial(_state_of, metric)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    parts = {ALL: reduce(of_metric)} if groups is None else reduced_by_group(reduce, of_metric, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -1521,9 +1523,9 @@ def _is_empty(column: Any) -> bool:
 
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
-    own = {**columns}
-    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
-    state: State = dict(metric.reduce(**own))
+    of_metric = {**columns}
+    counts, clusters = of_metric.pop(COUNTS, None), of_metric.pop(CLUSTERS, None)
+    state: State = dict(metric.reduce(**of_metric))
     rows = next(array for array in state.values() if array.ndim)
     for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
         if column is not None and len(column) != len(rows):
@@ -1592,8 +1594,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     parts: list[State] = []
     for is_counted, run in groupby(states, lambda state: counts in state):
-        own = [*run]
-        parts += own if is_counted else [in_one(own)]  # first, since rows without counts are counted faster
+        alike = [*run]
+        parts += alike if is_counted else [in_one(alike)]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -1666,9 +1668,11 @@ def _ones(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
-    return {**state, **own}
+    """Copy the arrays of a state, except the names in `but`."""
+    copies = {
+        name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but
+    }
+    return {**state, **copies}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -1806,12 +1810,12 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     every: Replicates = dict(by_group.items())
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        of_key = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in of_key.values())
         check_mean(groups_mean, key, lowest, " in a resample")
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
-        every[key] = _means([*own.values()], groups_mean)
+        for prefix in sorted(prefixes(of_key)):
+            every[prefix, key] = _means([x for group, x in of_key.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*of_key.values()], groups_mean)
     return every
 
 
@@ -1863,17 +1867,17 @@ class Sharing(Prepared):
             kinds = np.zeros(len(sizes[key]), np.int64)
             for group, entries in of_shared.items():
                 kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
-            kept = kinds > 0
-            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
+            is_present = kinds > 0
+            columns = [kinds[is_present], *(each[is_present] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
-            if kept.any():
+            if is_present.any():
                 columns, _, places = rows_and_places(columns)
             kinds, *shared_rows = columns
             self._shared_rows.append(dict(zip(of_shared, shared_rows)))
             last = np.full(len(sizes[key]), -1)
-            last[kept] = places + self._ends[-1]
+            last[is_present] = places + self._ends[-1]
             members.append(last)
-            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            counts.append(_tally(places, sizes[key][is_present], len(kinds)))
             strata.append(kinds + strata[-1][-1] + 1)
             self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
@@ -1890,10 +1894,13 @@ class Sharing(Prepared):
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
             each = np.split(counts, self._ends[1:-1])
-            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            of_groups, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
             for rows, drawn in zip(self._shared_rows, shared):
-                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
-            parts = [*own.values()]
+                of_groups |= {
+                    group: of_groups[group] + _tally(places, drawn, len(of_groups[group]))
+                    for group, places in rows.items()
+                }
+            parts = [*of_groups.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -1901,13 +1908,13 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
+        """The row of each entry: rows of each group first, then of sets of groups, then of samples in all groups."""
         return self._members
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    kept = rows >= 0
-    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+    is_present = rows >= 0
+    return np.bincount(rows[is_present], counts[is_present], length).astype(np.int64)  # float64 holds them
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -1992,8 +1999,8 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                     results = prepared.rates()
                     tables = metric.tables(prepared, results)
                     if clusters:
-                        own = clusters.get(group, []) if group != ALL else []
-                        names = [*own, *of_several(clusters, groups)]
+                        of_group = clusters.get(group, []) if group != ALL else []
+                        names = [*of_group, *of_several(clusters, groups)]
                         prepared = clustered(prepared, state, names, metric.classes_needed)
                     part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:
@@ -2134,8 +2141,8 @@ class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
-        owner.options = {field.name: field.default for field in own_first}
+        ordered = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in ordered}
         return dict(owner.options)
 
 
@@ -2252,7 +2259,7 @@ class Metric:
         return type(self)
 
     def __dir__(self) -> list[str]:
-        """The public names, with the options, and those that begin with an underscore."""
+        """The public names, the options, and the names that begin with an underscore."""
         names = super().__dir__()
         return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
 
@@ -2341,9 +2348,9 @@ class Metric:
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        self._keep(self._own_parts(state))
+        self._keep(self._checked_parts(state))
 
-    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+    def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
@@ -2725,7 +2732,7 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
 
 
 def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
-    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    """Count the highest digits of keys by kind: the bits above a shift, from the lowest key on."""
     (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
@@ -2842,12 +2849,12 @@ def chosen(values: Array, mask: Array) -> Array:
     """Return values[mask], as a new array, without an index for each value at once."""
     if not isinstance(values, np.ndarray):
         return values[mask]
-    kept, end = np.empty(np.count_nonzero(mask), values.dtype), 0
+    chosen, end = np.empty(np.count_nonzero(mask), values.dtype), 0
     for start in range(0, len(values), _SPLIT):
         part = np.compress(mask[start : start + _SPLIT], values[start : start + _SPLIT])  # faster than by an index
-        kept[end : end + len(part)] = part
+        chosen[end : end + len(part)] = part
         end += len(part)
-    return kept
+    return chosen
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -3174,7 +3181,7 @@ def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
 
 
 def _bounded_part(quantity: Quantity, bits: int) -> Callable[[Counts], tuple[Any, ...]]:
-    """The part of a quantity, and those of its bounds, of a run."""
+    """The part of a quantity and the parts of its bounds, as a function of a run."""
     bounds: Any = quantity.bounds
 
     def part(counts: Counts) -> tuple[Any, ...]:
@@ -3567,7 +3574,7 @@ def _region_sums(
 
 
 def region_sums(steps: Any, sizes: Any, ends: Any, cuts: Any, both: Any, sums: Any) -> None:
-    """Add up the sums of each region, whose pixels follow those of the one before."""
+    """Add up the sums of each region; its pixels follow the pixels of the region before."""
     start, furthest = 0, max(ends.max(), cuts.max())
     for region in range(sizes.size):
         stop = start + sizes[region]
@@ -3687,7 +3694,7 @@ def as_images(x: Any, name: str) -> Sequence[Array]:
 
 
 def _as_stacks(maps: Array, masks: Array) -> CheckedImages | None:
-    """Two stacks that pass all checks as a whole; None for those with a wrong image, which is named when its turn
+    """Two stacks that pass all checks as a whole; None if an image is wrong, which is named when its turn
     comes.
     """
     if maps.shape != masks.shape:
@@ -3820,12 +3827,12 @@ def _union_of_defects(
     """The masks of images, their void pixels, and their defects: see `_truth` and `_as_defects`."""
     check_lengths(predictions=maps, references=references)
     names = [f"references[{i}]" for i in range(len(references))]
-    rows = [_as_defects(row, own, name, ignore_value) for row, own, name in zip(references, maps, names)]
-    defects = [own for _, own in rows]
+    rows = [_as_defects(row, score_map, name, ignore_value) for row, score_map, name in zip(references, maps, names)]
+    defects = [defects_of_image for _, defects_of_image in rows]
     if regions == "labels":
-        masks = [_numbered(own.masks, name) for own, name in zip(defects, names)]
+        masks = [_numbered(each.masks, name) for each, name in zip(defects, names)]
     else:
-        masks = [array_namespace(own.masks).any(own.masks, axis=0) for own in defects]
+        masks = [array_namespace(each.masks).any(each.masks, axis=0) for each in defects]
     return masks, None if ignore_value is None else [void for void, _ in rows], defects
 
 
@@ -3989,16 +3996,16 @@ def pixels_by_region(images: CheckedImages, regions: str) -> RegionPixels:
     def fill(part: slice) -> list[tuple[Array, np.ndarray]]:
         splits = []
         for i in range(len(maps))[part]:
-            own_normal, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
+            normal_pixels, void = normal[ends[i] : ends[i + 1]], None if voids is None else voids[i]
             if not num_others[i]:
-                own_normal[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), own_normal[:0], _NO_SIZES
+                normal_pixels[...], anomalous, sizes = xp.reshape(maps[i], (-1,)), normal_pixels[:0], _NO_SIZES
             elif loop is not None:
                 inside, left_out = np.flatnonzero(masks[i]), _NO_VOID if void is None else void.reshape(-1)
                 anomalous, pixels = np.empty(len(inside), dtype), np.ascontiguousarray(maps[i]).reshape(-1)
-                parts = (own_normal.view(bits), anomalous.view(bits))
+                parts = (normal_pixels.view(bits), anomalous.view(bits))
                 sizes = loop(pixels.view(bits), inside, masks[i].shape[1], left_out, *parts)
             else:
-                own_normal[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
+                normal_pixels[...], anomalous, sizes = split_map(maps[i], masks[i], void, regions)
             splits.append((anomalous, sizes))
         return splits
 
@@ -4060,7 +4067,7 @@ def split_map(score_map: Array, mask: Array, void: Array | None, regions: str) -
 
 
 def by_components(places: Array, shape: tuple[int, int]) -> tuple[Array, np.ndarray, np.ndarray]:
-    """Sort the pixels inside masks by their 8-connected components, which are those of their runs (see `split_runs`)."""
+    """Sort the pixels inside masks by their 8-connected components, found by their runs (see `split_runs`)."""
     with extra():
         from scipy.sparse import coo_array, csgraph
 
@@ -4107,7 +4114,7 @@ def connected_components(mask: np.ndarray) -> np.ndarray:
 
 
 def split_runs(pixels: Any, inside: Any, columns: int, void: Any, normal: Any, of_regions: Any) -> Any:
-    """Copy the pixels of a map to the normal ones and, region by region, to those of its 8-connected regions."""
+    """Copy the normal pixels of a map, and the pixels of its 8-connected regions, region by region."""
     number = end_of_row = 0
     for i in range(inside.size):
         if i == 0 or inside[i] > inside[i - 1] + 1 or inside[i] == end_of_row:
@@ -4183,14 +4190,14 @@ class DefectPixels(TypedDict):
 def saturated_pixels(maps: Iterable[Array], defects: Iterable[Defects]) -> DefectPixels:
     """The highest pixels of each defect, up to its saturation area; defects without pixels are dropped."""
     parts, sizes, numbers = [], [], []
-    for score_map, own in zip(maps, defects):
+    for score_map, defects_of_map in zip(maps, defects):
         highest = [
             ascending(score_map[on_device(mask, score_map)])[-area:]
-            for mask, area in zip(own.masks, own.areas.tolist())
+            for mask, area in zip(defects_of_map.masks, defects_of_map.areas.tolist())
         ]
-        kept = [len(pixels) for pixels in highest if len(pixels)]
-        sizes += kept
-        numbers.append(len(kept))
+        counts = [len(pixels) for pixels in highest if len(pixels)]
+        sizes += counts
+        numbers.append(len(counts))
         parts.append(concatenate([widen(score_map[:0, 0]), *highest]))
     return {
         "defect_pixels": concatenate(parts or [np.zeros(0, np.float32)]),
@@ -4248,7 +4255,7 @@ def check_sum(sizes: np.ndarray, name: str, total: int, what: str) -> None:
 
 
 # ---- anomaly/components.py -------------------------------------------------------------------------------------------
-# Components: how well the objects of a thresholded map match those of its mask (SegmentMeIfYouCan).
+# Components: how well the objects of a thresholded map match the objects of its mask (SegmentMeIfYouCan).
 
 if TYPE_CHECKING:
     from typing_extensions import NotRequired
@@ -4304,8 +4311,8 @@ def components_of(
     touching, touched = np.divmod(np.unique(component[both].astype(np.int64) * len(areas) + object_[both]), len(areas))
     # |(K ∪ P) ∖ A| = |K| + Σ |C| − |C ∩ objects| over the components C that touch K; float64 holds it
     around = np.bincount(touched, (sizes - inside)[touching], len(areas)).astype(np.int64)
-    kept, counted = areas > 0, sizes > 0
-    return Components(matched[kept], (areas + around)[kept], inside[counted], sizes[counted])
+    is_object, counted = areas > 0, sizes > 0
+    return Components(matched[is_object], (areas + around)[is_object], inside[counted], sizes[counted])
 
 
 def _smaller(number: np.ndarray, least: int) -> np.ndarray:
@@ -4532,8 +4539,8 @@ def check_samples_together(states: Mapping[str, Sequence[State]]) -> None:
     for group, part in ((group, part) for group, parts in states.items() for part in parts if "samples" in part):
         _check_one("group", zip(sorted({*part["samples"].tolist()}), repeat(group)), groups)
         if CLUSTERS in part:
-            own = part[CLUSTER_NAMES][to_numpy(part[CLUSTERS])]
-            _check_one("cluster", sorted({*zip(part["samples"].tolist(), own.tolist())}), clusters)
+            cluster_of = part[CLUSTER_NAMES][to_numpy(part[CLUSTERS])]
+            _check_one("cluster", sorted({*zip(part["samples"].tolist(), cluster_of.tolist())}), clusters)
 
 
 def _check_one(kind: str, pairs: Iterable[tuple[str, str]], known: dict[str, str]) -> None:
@@ -5418,7 +5425,7 @@ def check_ignore_value(ignore_value: Any) -> int | None:
 
 
 def check_regions(regions: Any) -> str:
-    """Check what regions of a mask are: "components" or "labels"."""
+    """Check the kind of a mask's regions: "components" or "labels"."""
     return as_choice(regions, "regions", REGIONS)
 
 
@@ -5573,16 +5580,16 @@ class Evaluated(Metric):
             return object.__new__(cls)
 
     def __dir__(self) -> list[str]:
-        """As of the metric, with what evaluate says about one."""
+        """The names of the metric, and evaluate's attributes of one."""
         return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        options = {name: value for name, value in kwargs.items() if name not in own}
+        of_evaluate = inspect.signature(evaluate_metric.__init__).parameters
+        options = {name: value for name, value in kwargs.items() if name not in of_evaluate}
         metric = self._core(**self._configured(config_name or "default", options))
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in of_evaluate})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
@@ -5591,7 +5598,7 @@ class Evaluated(Metric):
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options, with those that a configuration stands for."""
+        """The options, with the options that a configuration stands for."""
         if config == "default":
             return {**options}
         if not isinstance(config, str) or config not in cls.configs:
@@ -5623,7 +5630,7 @@ class Evaluated(Metric):
             check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
-            parts = self._own_parts(state)
+            parts = self._checked_parts(state)
             check_agreement(parts, agreed)
             return parts
 

@@ -334,7 +334,7 @@ def is_floating(x: Array) -> bool:
 
 
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
-# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and its value.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -684,7 +684,7 @@ def groups_of(keys: Iterable[str]) -> list[str]:
 
 
 def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
-    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups."""
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and "" for all groups."""
     here = [key for key in keys if key in (group, ALL) or (BAR in key and group in key.split(BAR))]
     return sorted(here, key=lambda key: (key == ALL, key))
 
@@ -1301,7 +1301,7 @@ class Drawn(NamedTuple):
 
     state: Any  # with as many entries as the state itself
     strata: np.ndarray | None = None  # (N,) integers from 0; None for one stratum
-    kept: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
+    is_used: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
 
 
 class PreparedTable(Prepared):
@@ -1320,15 +1320,15 @@ class PreparedTable(Prepared):
     @cached_property
     def _entries(self) -> list[np.ndarray]:
         """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
-        state, strata, kept = self.drawn
+        state, strata, is_used = self.drawn
         entries = [to_numpy(state[name]) for name in self.columns]
         entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
-        return entries if kept is None else [entry[kept] for entry in entries]
+        return entries if is_used is None else [entry[is_used] for entry in entries]
 
     @cached_property
     def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
-        kept = self.drawn.kept
-        sizes = self.sizes if self.sizes is None or kept is None else self.sizes[kept]
+        is_used = self.drawn.is_used
+        sizes = self.sizes if self.sizes is None or is_used is None else self.sizes[is_used]
         return compact_rows(self._entries, sizes)
 
     @property
@@ -1358,11 +1358,11 @@ class PreparedTable(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each entry of the state."""
         places = rows_and_places(self._entries)[2]
-        kept = self.drawn.kept
-        if kept is None:
+        is_used = self.drawn.is_used
+        if is_used is None:
             return places
-        rows = np.full(len(kept), -1)
-        rows[kept] = places
+        rows = np.full(len(is_used), -1)
+        rows[is_used] = places
         return rows
 
 
@@ -1398,18 +1398,18 @@ def renumbered(states: Sequence[State]) -> list[State]:
     """States whose clusters have one list of names; without clusters they are unchanged."""
     if not all(CLUSTER_NAMES in state for state in states):
         return [*states]
-    own = [state[CLUSTER_NAMES].tolist() for state in states]
-    places = _places_of_names(chain.from_iterable(own))
+    names_of_states = [state[CLUSTER_NAMES].tolist() for state in states]
+    places = _places_of_names(chain.from_iterable(names_of_states))
     names = np.asarray([*places], dtype=str)
     return [
         {**state, CLUSTERS: on_device(_numbers(each, places), numbers)[numbers], CLUSTER_NAMES: names}
-        for state, each in zip(states, own)
+        for state, each in zip(states, names_of_states)
         for numbers in [state[CLUSTERS]]
     ]
 
 
 def checked_clusters(state: Mapping[str, Any], rows: int) -> State:
-    """The arrays of clusters in a state of so many rows from elsewhere; none if it has none. Raises ValueError."""
+    """The arrays of clusters in a state of `rows` rows from elsewhere; none if it has none. Raises ValueError."""
     if not state.keys() & {*OF_CLUSTERS}:
         return {}
     if not state.keys() >= {*OF_CLUSTERS}:
@@ -1444,7 +1444,7 @@ def names_by_groups(states: Mapping[str, Iterable[State]]) -> dict[str, list[str
 
 
 def of_several(names: Mapping[str, Sequence[str]], groups: Sequence[str]) -> list[str]:
-    """Of `names_by_groups`, those of clusters that belong to several groups, of which these are drawn together."""
+    """The names of clusters in several groups, from `names_by_groups`, which are drawn for all groups at once."""
     keys = [key for key in names if key == ALL or (BAR in key and {*groups} & {*key.split(BAR)})]
     return sorted(chain.from_iterable(names[key] for key in keys))
 
@@ -1455,9 +1455,9 @@ class Clustered(Prepared):
     def __init__(self, prepared: Prepared, clusters: np.ndarray, number: int, classes: Sequence[str]) -> None:
         self.prepared, self._arguments = prepared, (clusters, number, classes)
         rows = prepared.rows()
-        kept = rows >= 0
+        is_used = rows >= 0
         sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
-        (of_cluster, row), total = compact_rows([clusters[kept], rows[kept]], sizes[kept])
+        (of_cluster, row), total = compact_rows([clusters[is_used], rows[is_used]], sizes[is_used])
         kinds = np.zeros(number, np.int64)
         np.bitwise_or.at(kinds, of_cluster, np.asarray(prepared.kinds)[row])
         # numbers whose bytes are in the order of their values
@@ -1534,21 +1534,23 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
-    own = {**columns}
-    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    of_metric = {**columns}
+    by_sample = {name: of_metric.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in of_metric}
     if not by_sample:
-        return {ALL: dict(metric.reduce(**own))}
-    if metric.ungrouped_columns & own.keys():
-        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+        return {ALL: dict(metric.reduce(**of_metric))}
+    if metric.ungrouped_columns & of_metric.keys():
+        raise TypeError(
+            f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(of_metric)}"
+        )
     groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
     if CLUSTERS in by_sample:
-        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
+        of_metric[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(counts, COUNTS)
+        of_metric[COUNTS] = as_counts(counts, COUNTS)
     reduce = partial(_state_of, metric)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    parts = {ALL: reduce(of_metric)} if groups is None else reduced_by_group(reduce, of_metric, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -1561,9 +1563,9 @@ def _is_empty(column: Any) -> bool:
 
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
-    own = {**columns}
-    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
-    state: State = dict(metric.reduce(**own))
+    of_metric = {**columns}
+    counts, clusters = of_metric.pop(COUNTS, None), of_metric.pop(CLUSTERS, None)
+    state: State = dict(metric.reduce(**of_metric))
     rows = next(array for array in state.values() if array.ndim)
     for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
         if column is not None and len(column) != len(rows):
@@ -1632,8 +1634,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     parts: list[State] = []
     for is_counted, run in groupby(states, lambda state: counts in state):
-        own = [*run]
-        parts += own if is_counted else [in_one(own)]  # first, since rows without counts are counted faster
+        alike = [*run]
+        parts += alike if is_counted else [in_one(alike)]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -1706,9 +1708,11 @@ def _ones(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
-    return {**state, **own}
+    """Copy the arrays of a state, except the names in `but`."""
+    copies = {
+        name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but
+    }
+    return {**state, **copies}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -1846,12 +1850,12 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     every: Replicates = dict(by_group.items())
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        of_key = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in of_key.values())
         check_mean(groups_mean, key, lowest, " in a resample")
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
-        every[key] = _means([*own.values()], groups_mean)
+        for prefix in sorted(prefixes(of_key)):
+            every[prefix, key] = _means([x for group, x in of_key.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*of_key.values()], groups_mean)
     return every
 
 
@@ -1903,17 +1907,17 @@ class Sharing(Prepared):
             kinds = np.zeros(len(sizes[key]), np.int64)
             for group, entries in of_shared.items():
                 kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
-            kept = kinds > 0
-            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
+            is_present = kinds > 0
+            columns = [kinds[is_present], *(each[is_present] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
-            if kept.any():
+            if is_present.any():
                 columns, _, places = rows_and_places(columns)
             kinds, *shared_rows = columns
             self._shared_rows.append(dict(zip(of_shared, shared_rows)))
             last = np.full(len(sizes[key]), -1)
-            last[kept] = places + self._ends[-1]
+            last[is_present] = places + self._ends[-1]
             members.append(last)
-            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            counts.append(_tally(places, sizes[key][is_present], len(kinds)))
             strata.append(kinds + strata[-1][-1] + 1)
             self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
@@ -1930,10 +1934,13 @@ class Sharing(Prepared):
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
             each = np.split(counts, self._ends[1:-1])
-            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            of_groups, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
             for rows, drawn in zip(self._shared_rows, shared):
-                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
-            parts = [*own.values()]
+                of_groups |= {
+                    group: of_groups[group] + _tally(places, drawn, len(of_groups[group]))
+                    for group, places in rows.items()
+                }
+            parts = [*of_groups.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -1941,13 +1948,13 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
+        """The row of each entry: rows of each group first, then of sets of groups, then of samples in all groups."""
         return self._members
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    kept = rows >= 0
-    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+    is_present = rows >= 0
+    return np.bincount(rows[is_present], counts[is_present], length).astype(np.int64)  # float64 holds them
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -2032,8 +2039,8 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                     results = prepared.rates()
                     tables = metric.tables(prepared, results)
                     if clusters:
-                        own = clusters.get(group, []) if group != ALL else []
-                        names = [*own, *of_several(clusters, groups)]
+                        of_group = clusters.get(group, []) if group != ALL else []
+                        names = [*of_group, *of_several(clusters, groups)]
                         prepared = clustered(prepared, state, names, metric.classes_needed)
                     part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:
@@ -2174,8 +2181,8 @@ class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
-        owner.options = {field.name: field.default for field in own_first}
+        ordered = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in ordered}
         return dict(owner.options)
 
 
@@ -2292,7 +2299,7 @@ class Metric:
         return type(self)
 
     def __dir__(self) -> list[str]:
-        """The public names, with the options, and those that begin with an underscore."""
+        """The public names, the options, and the names that begin with an underscore."""
         names = super().__dir__()
         return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
 
@@ -2381,9 +2388,9 @@ class Metric:
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        self._keep(self._own_parts(state))
+        self._keep(self._checked_parts(state))
 
-    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+    def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
@@ -2643,16 +2650,16 @@ class Evaluated(Metric):
             return object.__new__(cls)
 
     def __dir__(self) -> list[str]:
-        """As of the metric, with what evaluate says about one."""
+        """The names of the metric, and evaluate's attributes of one."""
         return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        options = {name: value for name, value in kwargs.items() if name not in own}
+        of_evaluate = inspect.signature(evaluate_metric.__init__).parameters
+        options = {name: value for name, value in kwargs.items() if name not in of_evaluate}
         metric = self._core(**self._configured(config_name or "default", options))
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in of_evaluate})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
@@ -2661,7 +2668,7 @@ class Evaluated(Metric):
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options, with those that a configuration stands for."""
+        """The options, with the options that a configuration stands for."""
         if config == "default":
             return {**options}
         if not isinstance(config, str) or config not in cls.configs:
@@ -2693,7 +2700,7 @@ class Evaluated(Metric):
             check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
-            parts = self._own_parts(state)
+            parts = self._checked_parts(state)
             check_agreement(parts, agreed)
             return parts
 
@@ -2867,7 +2874,7 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
 
 
 def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
-    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    """Count the highest digits of keys by kind: the bits above a shift, from the lowest key on."""
     (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
@@ -3129,7 +3136,7 @@ def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
-# The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
+# The vertices of curves over thresholds, from exceedance counts, as few as a picture needs.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -3289,7 +3296,7 @@ def open_set_state(
 
 
 def _as_classes(labels: Array, unknown: Array | None) -> Array:
-    """True classes, −1 for unknown samples, by default those with a negative label."""
+    """True classes, −1 for unknown samples, which by default have negative labels."""
     xp = array_namespace(labels)
     unknown = labels < 0 if unknown is None else unknown
     if not isinstance(labels, np.ndarray) or int(labels.max(initial=0)) > np.iinfo(np.int32).max:
@@ -3465,11 +3472,11 @@ def _highest(scores: Array, average: Average) -> tuple[Array, TwoSums]:
 def _high_within(scores: Array, average: Average, within: slice) -> tuple[Array, Array, Array, Array]:
     """Places, values and sums of candidates for the greatest F within a part; only the last of equal scores is one."""
     xp = array_namespace(scores)
-    kept: list[tuple[Array, Array, Array, Array]] = []
+    candidates: list[tuple[Array, Array, Array, Array]] = []
     stop, greatest = within.start, -1.0
     for first, second, values in average.sweep(within):
         start, stop = stop, stop + values.shape[0]
-        if kept and float(xp.max(values)) < greatest * (1 - average.rounding):
+        if candidates and float(xp.max(values)) < greatest * (1 - average.rounding):
             continue  # no candidate, as in most blocks after the greatest
         following = scores[start + 1 : stop + 1]
         equal = scores[start : start + following.shape[0]] == following
@@ -3479,8 +3486,8 @@ def _high_within(scores: Array, average: Average, within: slice) -> tuple[Array,
         near = xp.nonzero(values >= greatest * (1 - average.rounding))[0]
         if greatest <= 0:
             near = near[:1] if before < 0 else near[:0]
-        kept.append((near + start, values[near], first[near], second[near]))
-    places, values, first, second = (concatenate(column) for column in zip(*kept))
+        candidates.append((near + start, values[near], first[near], second[near]))
+    places, values, first, second = (concatenate(column) for column in zip(*candidates))
     high = values >= greatest * (1 - average.rounding)
     return places[high], values[high], first[high], second[high]
 

@@ -340,7 +340,7 @@ def is_floating(x: Array) -> bool:
 
 
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
-# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and its value.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -665,7 +665,7 @@ def groups_of(keys: Iterable[str]) -> list[str]:
 
 
 def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
-    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups."""
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and "" for all groups."""
     here = [key for key in keys if key in (group, ALL) or (BAR in key and group in key.split(BAR))]
     return sorted(here, key=lambda key: (key == ALL, key))
 
@@ -1319,18 +1319,18 @@ def renumbered(states: Sequence[State]) -> list[State]:
     """States whose clusters have one list of names; without clusters they are unchanged."""
     if not all(CLUSTER_NAMES in state for state in states):
         return [*states]
-    own = [state[CLUSTER_NAMES].tolist() for state in states]
-    places = _places_of_names(chain.from_iterable(own))
+    names_of_states = [state[CLUSTER_NAMES].tolist() for state in states]
+    places = _places_of_names(chain.from_iterable(names_of_states))
     names = np.asarray([*places], dtype=str)
     return [
         {**state, CLUSTERS: on_device(_numbers(each, places), numbers)[numbers], CLUSTER_NAMES: names}
-        for state, each in zip(states, own)
+        for state, each in zip(states, names_of_states)
         for numbers in [state[CLUSTERS]]
     ]
 
 
 def checked_clusters(state: Mapping[str, Any], rows: int) -> State:
-    """The arrays of clusters in a state of so many rows from elsewhere; none if it has none. Raises ValueError."""
+    """The arrays of clusters in a state of `rows` rows from elsewhere; none if it has none. Raises ValueError."""
     if not state.keys() & {*OF_CLUSTERS}:
         return {}
     if not state.keys() >= {*OF_CLUSTERS}:
@@ -1365,7 +1365,7 @@ def names_by_groups(states: Mapping[str, Iterable[State]]) -> dict[str, list[str
 
 
 def of_several(names: Mapping[str, Sequence[str]], groups: Sequence[str]) -> list[str]:
-    """Of `names_by_groups`, those of clusters that belong to several groups, of which these are drawn together."""
+    """The names of clusters in several groups, from `names_by_groups`, which are drawn for all groups at once."""
     keys = [key for key in names if key == ALL or (BAR in key and {*groups} & {*key.split(BAR)})]
     return sorted(chain.from_iterable(names[key] for key in keys))
 
@@ -1376,9 +1376,9 @@ class Clustered(Prepared):
     def __init__(self, prepared: Prepared, clusters: np.ndarray, number: int, classes: Sequence[str]) -> None:
         self.prepared, self._arguments = prepared, (clusters, number, classes)
         rows = prepared.rows()
-        kept = rows >= 0
+        is_used = rows >= 0
         sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
-        (of_cluster, row), total = compact_rows([clusters[kept], rows[kept]], sizes[kept])
+        (of_cluster, row), total = compact_rows([clusters[is_used], rows[is_used]], sizes[is_used])
         kinds = np.zeros(number, np.int64)
         np.bitwise_or.at(kinds, of_cluster, np.asarray(prepared.kinds)[row])
         # numbers whose bytes are in the order of their values
@@ -1455,21 +1455,23 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
-    own = {**columns}
-    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    of_metric = {**columns}
+    by_sample = {name: of_metric.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in of_metric}
     if not by_sample:
-        return {ALL: dict(metric.reduce(**own))}
-    if metric.ungrouped_columns & own.keys():
-        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+        return {ALL: dict(metric.reduce(**of_metric))}
+    if metric.ungrouped_columns & of_metric.keys():
+        raise TypeError(
+            f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(of_metric)}"
+        )
     groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
     if CLUSTERS in by_sample:
-        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
+        of_metric[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(counts, COUNTS)
+        of_metric[COUNTS] = as_counts(counts, COUNTS)
     reduce = partial(_state_of, metric)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    parts = {ALL: reduce(of_metric)} if groups is None else reduced_by_group(reduce, of_metric, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -1482,9 +1484,9 @@ def _is_empty(column: Any) -> bool:
 
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
-    own = {**columns}
-    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
-    state: State = dict(metric.reduce(**own))
+    of_metric = {**columns}
+    counts, clusters = of_metric.pop(COUNTS, None), of_metric.pop(CLUSTERS, None)
+    state: State = dict(metric.reduce(**of_metric))
     rows = next(array for array in state.values() if array.ndim)
     for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
         if column is not None and len(column) != len(rows):
@@ -1553,8 +1555,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     parts: list[State] = []
     for is_counted, run in groupby(states, lambda state: counts in state):
-        own = [*run]
-        parts += own if is_counted else [in_one(own)]  # first, since rows without counts are counted faster
+        alike = [*run]
+        parts += alike if is_counted else [in_one(alike)]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -1627,9 +1629,11 @@ def _ones(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
-    return {**state, **own}
+    """Copy the arrays of a state, except the names in `but`."""
+    copies = {
+        name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but
+    }
+    return {**state, **copies}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -1767,12 +1771,12 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     every: Replicates = dict(by_group.items())
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        of_key = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in of_key.values())
         check_mean(groups_mean, key, lowest, " in a resample")
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
-        every[key] = _means([*own.values()], groups_mean)
+        for prefix in sorted(prefixes(of_key)):
+            every[prefix, key] = _means([x for group, x in of_key.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*of_key.values()], groups_mean)
     return every
 
 
@@ -1824,17 +1828,17 @@ class Sharing(Prepared):
             kinds = np.zeros(len(sizes[key]), np.int64)
             for group, entries in of_shared.items():
                 kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
-            kept = kinds > 0
-            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
+            is_present = kinds > 0
+            columns = [kinds[is_present], *(each[is_present] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
-            if kept.any():
+            if is_present.any():
                 columns, _, places = rows_and_places(columns)
             kinds, *shared_rows = columns
             self._shared_rows.append(dict(zip(of_shared, shared_rows)))
             last = np.full(len(sizes[key]), -1)
-            last[kept] = places + self._ends[-1]
+            last[is_present] = places + self._ends[-1]
             members.append(last)
-            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            counts.append(_tally(places, sizes[key][is_present], len(kinds)))
             strata.append(kinds + strata[-1][-1] + 1)
             self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
@@ -1851,10 +1855,13 @@ class Sharing(Prepared):
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
             each = np.split(counts, self._ends[1:-1])
-            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            of_groups, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
             for rows, drawn in zip(self._shared_rows, shared):
-                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
-            parts = [*own.values()]
+                of_groups |= {
+                    group: of_groups[group] + _tally(places, drawn, len(of_groups[group]))
+                    for group, places in rows.items()
+                }
+            parts = [*of_groups.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -1862,13 +1869,13 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
+        """The row of each entry: rows of each group first, then of sets of groups, then of samples in all groups."""
         return self._members
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    kept = rows >= 0
-    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+    is_present = rows >= 0
+    return np.bincount(rows[is_present], counts[is_present], length).astype(np.int64)  # float64 holds them
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -1953,8 +1960,8 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                     results = prepared.rates()
                     tables = metric.tables(prepared, results)
                     if clusters:
-                        own = clusters.get(group, []) if group != ALL else []
-                        names = [*own, *of_several(clusters, groups)]
+                        of_group = clusters.get(group, []) if group != ALL else []
+                        names = [*of_group, *of_several(clusters, groups)]
                         prepared = clustered(prepared, state, names, metric.classes_needed)
                     part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:
@@ -2095,8 +2102,8 @@ class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
-        owner.options = {field.name: field.default for field in own_first}
+        ordered = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in ordered}
         return dict(owner.options)
 
 
@@ -2213,7 +2220,7 @@ class Metric:
         return type(self)
 
     def __dir__(self) -> list[str]:
-        """The public names, with the options, and those that begin with an underscore."""
+        """The public names, the options, and the names that begin with an underscore."""
         names = super().__dir__()
         return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
 
@@ -2302,9 +2309,9 @@ class Metric:
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        self._keep(self._own_parts(state))
+        self._keep(self._checked_parts(state))
 
-    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+    def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
@@ -2564,16 +2571,16 @@ class Evaluated(Metric):
             return object.__new__(cls)
 
     def __dir__(self) -> list[str]:
-        """As of the metric, with what evaluate says about one."""
+        """The names of the metric, and evaluate's attributes of one."""
         return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        options = {name: value for name, value in kwargs.items() if name not in own}
+        of_evaluate = inspect.signature(evaluate_metric.__init__).parameters
+        options = {name: value for name, value in kwargs.items() if name not in of_evaluate}
         metric = self._core(**self._configured(config_name or "default", options))
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in of_evaluate})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
@@ -2582,7 +2589,7 @@ class Evaluated(Metric):
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options, with those that a configuration stands for."""
+        """The options, with the options that a configuration stands for."""
         if config == "default":
             return {**options}
         if not isinstance(config, str) or config not in cls.configs:
@@ -2614,7 +2621,7 @@ class Evaluated(Metric):
             check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
-            parts = self._own_parts(state)
+            parts = self._checked_parts(state)
             check_agreement(parts, agreed)
             return parts
 
@@ -2885,7 +2892,7 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
 
 
 def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
-    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    """Count the highest digits of keys by kind: the bits above a shift, from the lowest key on."""
     (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
@@ -2997,12 +3004,12 @@ def chosen(values: Array, mask: Array) -> Array:
     """Return values[mask], as a new array, without an index for each value at once."""
     if not isinstance(values, np.ndarray):
         return values[mask]
-    kept, end = np.empty(np.count_nonzero(mask), values.dtype), 0
+    chosen, end = np.empty(np.count_nonzero(mask), values.dtype), 0
     for start in range(0, len(values), _SPLIT):
         part = np.compress(mask[start : start + _SPLIT], values[start : start + _SPLIT])  # faster than by an index
-        kept[end : end + len(part)] = part
+        chosen[end : end + len(part)] = part
         end += len(part)
-    return kept
+    return chosen
 
 
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
@@ -3412,7 +3419,7 @@ def bounded(wanted: Mapping[str, Quantity], bits: int) -> dict[str, Quantity]:
 
 
 def _bounded_part(quantity: Quantity, bits: int) -> Callable[[Counts], tuple[Any, ...]]:
-    """The part of a quantity, and those of its bounds, of a run."""
+    """The part of a quantity and the parts of its bounds, as a function of a run."""
     bounds: Any = quantity.bounds
 
     def part(counts: Counts) -> tuple[Any, ...]:
@@ -3711,7 +3718,7 @@ def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
-# The vertices of curves over thresholds, from exceedance counts, thinned to what a picture needs.
+# The vertices of curves over thresholds, from exceedance counts, as few as a picture needs.
 
 SIDES = ("known", "unknown")
 # as openset_detection says it of boxes; without classes, a known sample that is accepted was called known
@@ -3969,7 +3976,7 @@ AUGRC = AUROC._replace(value=_generalised_area, higher=False)
 
 
 def among_first(number: int, counts: Counts) -> tuple[int, int, int]:
-    """Errors of a run among the first `number` samples: those of whole scores, and of a partly accepted one a ratio."""
+    """Errors of a run among the first `number` samples: a count of whole scores, a ratio of a partly accepted one."""
     xp = array_namespace(counts.tp)
     before, tied = places(counts)
     whole, some = before + tied <= number, (before < number) & (number < before + tied)
@@ -4087,8 +4094,8 @@ def _vertices(counts: Counts) -> list[Vertex]:
             right, up = xp.astype(right, xp.float64), xp.astype(up, xp.float64)
             above = up[:-1] * right[1:] >= up[1:] * right[:-1]
         ends = xp.ones_like(above[:1])
-        kept = xp.concat([ends, above, ends])
-        columns = columns[0][kept], columns[1][kept], columns[2][kept]
+        is_vertex = xp.concat([ends, above, ends])
+        columns = columns[0][is_vertex], columns[1][is_vertex], columns[2][is_vertex]
         if (number - columns[0].shape[0]) * _PART < number:
             break
     return [*map(Vertex, *(column.tolist() for column in columns))]
@@ -4320,7 +4327,7 @@ _Arrays = tuple[np.ndarray, ...]
 
 
 class Sides:
-    """The two sides of a benchmark in one type, the OOD samples first, and what several measures share."""
+    """The two sides of a benchmark in one type, the OOD samples first, with values that several measures share."""
 
     def __init__(
         self, positives: Side, negatives: Side, threshold: float | None = None, step: int | None = None
@@ -4398,7 +4405,7 @@ def _of_answers(name: str, value: Callable[[int, int, int], float], higher: bool
     return Measure(of, higher, of_decisions=True)
 
 
-_OWN = {
+_MEASURES = {
     "auroc": _of_counts("auroc", AUROC),
     "aupr_out": _of_counts("aupr_out", AVERAGE_PRECISION),
     "aupr_out_trapezoid": _of_counts("aupr_out_trapezoid", AUPR),
@@ -4543,15 +4550,15 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
     if name in (*SKLEARN_SCORES, *SKLEARN_LABELS) or (not by_name and name in SKLEARN_PARTIAL):
         return _sklearn_measure(metric, name)
     if by_name:
-        said = name if reading.positive == "out" else _of_other_class(name)
-        point = parse_point(said)
+        point_name = name if reading.positive == "out" else _of_other_class(name)
+        point = parse_point(point_name)
         if reading.sampled and (point or name in _SAMPLED):
-            return _sampled_measure(said)
+            return _sampled_measure(point_name)
         if point:
             return _of_counts(name, best_point(*point))
-        if said in _OWN:
-            return _OWN[said]
-        area = parse_area(said)
+        if point_name in _MEASURES:
+            return _MEASURES[point_name]
+        area = parse_area(point_name)
         if area:
             return _of_counts(name, area[0], of_inside=area[1])
         numbered = _with_number(name, reading)
@@ -4559,10 +4566,10 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
             return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     here = _ELSEWHERE.get(re.sub(r"[^a-z0-9]", "", name.lower()))
-    others = (*_OWN, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
+    others = (*_MEASURES, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
     hint = did_you_mean(name.lower(), others, 0.75) if here is None else f"; {here}" if here else ""
     raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(_OWN)}, "
+        f"metrics: unknown metric {name!r}; known are {', '.join(_MEASURES)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
         f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, "
         f"with a number in (0, 100) {', '.join(map(repr, _NUMBERED[:5]))}, coverage@risk<number in [0, 100]>, "
@@ -4842,10 +4849,10 @@ def _narrow(labels: Array) -> Array:
 
 def ood_sides(state: OODState, options: StateOptions) -> tuple[Side, Side]:
     """OOD and in-distribution scores of a state, whose entries may stand for several samples."""
-    is_in, kept = is_inside(state["labels"], options)
+    is_in, is_used = is_inside(state["labels"], options)
     scores, counts = state["scores"], state.get("counts")
-    if kept is not None:
-        is_in, scores, counts = is_in[kept], scores[kept], None if counts is None else counts[kept]
+    if is_used is not None:
+        is_in, scores, counts = is_in[is_used], scores[is_used], None if counts is None else counts[is_used]
     bits = None if "significant_bits" not in state else int(state["significant_bits"])
     out, inside = sides_of_kinds(scores, is_in, 2, counts, bits=bits)
     return out, inside
@@ -4853,9 +4860,9 @@ def ood_sides(state: OODState, options: StateOptions) -> tuple[Side, Side]:
 
 def is_inside(labels: Array, options: StateOptions) -> tuple[Array, Array | None]:
     """Which of checked samples are in-distribution, and which are not to be left out; None for all of them."""
-    kept = None if options.ignored is None else ~equal(labels, options.ignored)
+    is_used = None if options.ignored is None else ~equal(labels, options.ignored)
     is_in = ~equal(labels, options.out) if options.inside == REST else equal(labels, options.inside)
-    return is_in, kept
+    return is_in, is_used
 
 
 def _check_labels(labels: Array, options: StateOptions) -> None:
@@ -4975,8 +4982,8 @@ class OODBench(Metric):
         if of_inside:
             sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
         if bits is not None:
-            kept = {name: sides.values[name] for name in measures if name in sides.values}
-            ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in kept.items()}
+            with_ends = {name: sides.values[name] for name in measures if name in sides.values}
+            ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in with_ends.items()}
             if not ends:
                 raise ValueError(
                     "metrics: expected at least one that has an error bound, since scores were cut to "
@@ -4995,10 +5002,10 @@ class OODBench(Metric):
 
     def side_of(self, state: OODState) -> Array:
         """0 for each OOD entry of a state, 1 for an in-distribution one, −1 for one that is left out."""
-        is_in, kept = is_inside(state["labels"], self.state_options)
+        is_in, is_used = is_inside(state["labels"], self.state_options)
         xp = array_namespace(is_in)
         sides = xp.astype(is_in, xp.int64)
-        return sides if kept is None else xp.where(kept, sides, -1)
+        return sides if is_used is None else xp.where(is_used, sides, -1)
 
     def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
         """The results of functions, but of cut scores; with `per_sample`, the table of samples."""
@@ -5022,9 +5029,9 @@ class OODBench(Metric):
             check_thresholds_exist(results)
             threshold = results[name].threshold
             named = {f"{name}_threshold": threshold}
-        is_in, kept = is_inside(state["labels"], self.state_options)
+        is_in, is_used = is_inside(state["labels"], self.state_options)
         scores = to_numpy(state["scores"]).astype(np.float64)  # a float32 score must not round the threshold to its own
         unknown = ~to_numpy(is_in)
-        places = np.arange(len(unknown)) if kept is None else np.flatnonzero(to_numpy(kept))
+        places = np.arange(len(unknown)) if is_used is None else np.flatnonzero(to_numpy(is_used))
         scores, unknown = scores[places], unknown[places]
         return {**named, "per_sample": sample_table(scores, unknown, scores > threshold, None, places)}

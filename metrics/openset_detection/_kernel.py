@@ -325,7 +325,7 @@ def is_floating(x: Array) -> bool:
 
 
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
-# Checks of options: each returns a plain Python value, or raises an error that names the option and says what came.
+# Checks of options: each returns a plain Python value, or raises an error that names the option and its value.
 
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
@@ -664,7 +664,7 @@ def groups_of(keys: Iterable[str]) -> list[str]:
 
 
 def keys_of_group(group: str, keys: Iterable[str]) -> list[str]:
-    """The keys of the samples that belong to a group: its name, sets with it in their order, and those of all groups."""
+    """The keys of the samples that belong to a group: its name, sets with it in their order, and "" for all groups."""
     here = [key for key in keys if key in (group, ALL) or (BAR in key and group in key.split(BAR))]
     return sorted(here, key=lambda key: (key == ALL, key))
 
@@ -1329,18 +1329,18 @@ def renumbered(states: Sequence[State]) -> list[State]:
     """States whose clusters have one list of names; without clusters they are unchanged."""
     if not all(CLUSTER_NAMES in state for state in states):
         return [*states]
-    own = [state[CLUSTER_NAMES].tolist() for state in states]
-    places = _places_of_names(chain.from_iterable(own))
+    names_of_states = [state[CLUSTER_NAMES].tolist() for state in states]
+    places = _places_of_names(chain.from_iterable(names_of_states))
     names = np.asarray([*places], dtype=str)
     return [
         {**state, CLUSTERS: on_device(_numbers(each, places), numbers)[numbers], CLUSTER_NAMES: names}
-        for state, each in zip(states, own)
+        for state, each in zip(states, names_of_states)
         for numbers in [state[CLUSTERS]]
     ]
 
 
 def checked_clusters(state: Mapping[str, Any], rows: int) -> State:
-    """The arrays of clusters in a state of so many rows from elsewhere; none if it has none. Raises ValueError."""
+    """The arrays of clusters in a state of `rows` rows from elsewhere; none if it has none. Raises ValueError."""
     if not state.keys() & {*OF_CLUSTERS}:
         return {}
     if not state.keys() >= {*OF_CLUSTERS}:
@@ -1375,7 +1375,7 @@ def names_by_groups(states: Mapping[str, Iterable[State]]) -> dict[str, list[str
 
 
 def of_several(names: Mapping[str, Sequence[str]], groups: Sequence[str]) -> list[str]:
-    """Of `names_by_groups`, those of clusters that belong to several groups, of which these are drawn together."""
+    """The names of clusters in several groups, from `names_by_groups`, which are drawn for all groups at once."""
     keys = [key for key in names if key == ALL or (BAR in key and {*groups} & {*key.split(BAR)})]
     return sorted(chain.from_iterable(names[key] for key in keys))
 
@@ -1386,9 +1386,9 @@ class Clustered(Prepared):
     def __init__(self, prepared: Prepared, clusters: np.ndarray, number: int, classes: Sequence[str]) -> None:
         self.prepared, self._arguments = prepared, (clusters, number, classes)
         rows = prepared.rows()
-        kept = rows >= 0
+        is_used = rows >= 0
         sizes = np.ones(len(rows), np.int64) if prepared.sizes is None else prepared.sizes
-        (of_cluster, row), total = compact_rows([clusters[kept], rows[kept]], sizes[kept])
+        (of_cluster, row), total = compact_rows([clusters[is_used], rows[is_used]], sizes[is_used])
         kinds = np.zeros(number, np.int64)
         np.bitwise_or.at(kinds, of_cluster, np.asarray(prepared.kinds)[row])
         # numbers whose bytes are in the order of their values
@@ -1465,21 +1465,23 @@ def reduced_batch(metric: Metric, columns: Mapping[str, Any]) -> Parts:
     check_indices(**columns)
     if all(map(_is_empty, columns.values())):
         return {}
-    own = {**columns}
-    by_sample = {name: own.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in own}
+    of_metric = {**columns}
+    by_sample = {name: of_metric.pop(name) for name in (COUNTS, GROUPS, CLUSTERS) if name in of_metric}
     if not by_sample:
-        return {ALL: dict(metric.reduce(**own))}
-    if metric.ungrouped_columns & own.keys():
-        raise TypeError(f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(own)}")
+        return {ALL: dict(metric.reduce(**of_metric))}
+    if metric.ungrouped_columns & of_metric.keys():
+        raise TypeError(
+            f"{next(iter(by_sample))}: expected columns with an entry per sample, got {', '.join(of_metric)}"
+        )
     groups, counts = by_sample.get(GROUPS), by_sample.get(COUNTS)
     if CLUSTERS in by_sample:
-        own[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
+        of_metric[CLUSTERS] = as_cluster_names(by_sample[CLUSTERS])
     if counts is not None:
         if not metric.counts_rows():
             raise ValueError("counts: expected none with per_sample, whose table has a row for each sample; got both")
-        own[COUNTS] = as_counts(counts, COUNTS)
+        of_metric[COUNTS] = as_counts(counts, COUNTS)
     reduce = partial(_state_of, metric)
-    parts = {ALL: reduce(own)} if groups is None else reduced_by_group(reduce, own, groups)
+    parts = {ALL: reduce(of_metric)} if groups is None else reduced_by_group(reduce, of_metric, groups)
     return parts if counts is None else {group: state for group, state in parts.items() if len(state[COUNTS])}
 
 
@@ -1492,9 +1494,9 @@ def _is_empty(column: Any) -> bool:
 
 def _state_of(metric: Metric, columns: Mapping[str, Any]) -> State:
     """The state of columns; `counts`, (N,) integers, say how often each row occurs, and rows with a 0 are dropped."""
-    own = {**columns}
-    counts, clusters = own.pop(COUNTS, None), own.pop(CLUSTERS, None)
-    state: State = dict(metric.reduce(**own))
+    of_metric = {**columns}
+    counts, clusters = of_metric.pop(COUNTS, None), of_metric.pop(CLUSTERS, None)
+    state: State = dict(metric.reduce(**of_metric))
     rows = next(array for array in state.values() if array.ndim)
     for name, column in ((COUNTS, counts), (CLUSTERS, clusters)):
         if column is not None and len(column) != len(rows):
@@ -1563,8 +1565,8 @@ def compacted(states: Sequence[State], columns: Sequence[str], counts: str) -> l
 
     parts: list[State] = []
     for is_counted, run in groupby(states, lambda state: counts in state):
-        own = [*run]
-        parts += own if is_counted else [in_one(own)]  # first, since rows without counts are counted faster
+        alike = [*run]
+        parts += alike if is_counted else [in_one(alike)]  # first, since rows without counts are counted faster
     return parts if len(parts) < 2 else [in_one(parts)]
 
 
@@ -1637,9 +1639,11 @@ def _ones(state: State, name: str) -> Array:
 
 
 def copied(state: State, but: Set[str] = frozenset()) -> State:
-    """Copy the arrays of a state, except those named in `but`."""
-    own = {name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but}
-    return {**state, **own}
+    """Copy the arrays of a state, except the names in `but`."""
+    copies = {
+        name: x.copy() if isinstance(x, np.ndarray) else x.clone() for name, x in state.items() if name not in but
+    }
+    return {**state, **copies}
 
 
 def pack(state: Mapping[str, Any]) -> bytes:
@@ -1777,12 +1781,12 @@ def with_means(by_group: ByGroup, groups_mean: str = ARITHMETIC) -> Replicates:
     every: Replicates = dict(by_group.items())
     names = list(dict.fromkeys(group for group, _ in by_group))
     for key in dict.fromkeys(key for _, key in by_group):
-        own = {group: by_group[group, key] for group in names if (group, key) in by_group}
-        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in own.values())
+        of_key = {group: by_group[group, key] for group in names if (group, key) in by_group}
+        lowest = min(float(np.min(values, initial=0.0, where=~np.isnan(values))) for values in of_key.values())
         check_mean(groups_mean, key, lowest, " in a resample")
-        for prefix in sorted(prefixes(own)):
-            every[prefix, key] = _means([x for group, x in own.items() if is_below(group, prefix)], groups_mean)
-        every[key] = _means([*own.values()], groups_mean)
+        for prefix in sorted(prefixes(of_key)):
+            every[prefix, key] = _means([x for group, x in of_key.items() if is_below(group, prefix)], groups_mean)
+        every[key] = _means([*of_key.values()], groups_mean)
     return every
 
 
@@ -1834,17 +1838,17 @@ class Sharing(Prepared):
             kinds = np.zeros(len(sizes[key]), np.int64)
             for group, entries in of_shared.items():
                 kinds |= np.where(entries < 0, 0, groups[group].kinds[entries])
-            kept = kinds > 0
-            columns = [kinds[kept], *(each[kept] for each in of_shared.values())]
+            is_present = kinds > 0
+            columns = [kinds[is_present], *(each[is_present] for each in of_shared.values())]
             places = np.zeros(0, np.int64)
-            if kept.any():
+            if is_present.any():
                 columns, _, places = rows_and_places(columns)
             kinds, *shared_rows = columns
             self._shared_rows.append(dict(zip(of_shared, shared_rows)))
             last = np.full(len(sizes[key]), -1)
-            last[kept] = places + self._ends[-1]
+            last[is_present] = places + self._ends[-1]
             members.append(last)
-            counts.append(_tally(places, sizes[key][kept], len(kinds)))
+            counts.append(_tally(places, sizes[key][is_present], len(kinds)))
             strata.append(kinds + strata[-1][-1] + 1)
             self._ends.append(self._ends[-1] + len(kinds))
         self.counts, self.strata = np.concatenate(counts), np.concatenate(strata)
@@ -1861,10 +1865,13 @@ class Sharing(Prepared):
             parts: list[np.ndarray | None] = [None] * len(self.groups)
         else:
             each = np.split(counts, self._ends[1:-1])
-            own, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
+            of_groups, shared = dict(zip(self.groups, each)), each[len(self.groups) :]
             for rows, drawn in zip(self._shared_rows, shared):
-                own |= {group: own[group] + _tally(places, drawn, len(own[group])) for group, places in rows.items()}
-            parts = [*own.values()]
+                of_groups |= {
+                    group: of_groups[group] + _tally(places, drawn, len(of_groups[group]))
+                    for group, places in rows.items()
+                }
+            parts = [*of_groups.values()]
         return {
             (group, key): rate
             for (group, prepared), part in zip(self.groups.items(), parts)
@@ -1872,13 +1879,13 @@ class Sharing(Prepared):
         }
 
     def rows(self) -> np.ndarray:
-        """The row of each entry: first each group's own, then those of sets of groups, last those of all."""
+        """The row of each entry: rows of each group first, then of sets of groups, then of samples in all groups."""
         return self._members
 
 
 def _tally(rows: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    kept = rows >= 0
-    return np.bincount(rows[kept], counts[kept], length).astype(np.int64)  # float64 holds them
+    is_present = rows >= 0
+    return np.bincount(rows[is_present], counts[is_present], length).astype(np.int64)  # float64 holds them
 
 
 StatesByGroup = Mapping[str, Sequence[State]]
@@ -1963,8 +1970,8 @@ def prepared_parts(metric: Metric, states: StatesByGroup, *, resampled: bool, na
                     results = prepared.rates()
                     tables = metric.tables(prepared, results)
                     if clusters:
-                        own = clusters.get(group, []) if group != ALL else []
-                        names = [*own, *of_several(clusters, groups)]
+                        of_group = clusters.get(group, []) if group != ALL else []
+                        names = [*of_group, *of_several(clusters, groups)]
                         prepared = clustered(prepared, state, names, metric.classes_needed)
                     part = Part(group, prepared, {group: {**results, **tables}})
             except MissingClassError:
@@ -2105,8 +2112,8 @@ class _Options:
     """The options of a metric and their defaults, read from its fields once: its own first, then the common ones."""
 
     def __get__(self, instance: object, owner: Any) -> Mapping[str, Any]:
-        own_first = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
-        owner.options = {field.name: field.default for field in own_first}
+        ordered = sorted(fields(owner), key=lambda field: field.name in OF_EVERY_METRIC)
+        owner.options = {field.name: field.default for field in ordered}
         return dict(owner.options)
 
 
@@ -2223,7 +2230,7 @@ class Metric:
         return type(self)
 
     def __dir__(self) -> list[str]:
-        """The public names, with the options, and those that begin with an underscore."""
+        """The public names, the options, and the names that begin with an underscore."""
         names = super().__dir__()
         return [name for name in names if name.startswith("_") or name in SHOWN or name in self.options]
 
@@ -2312,9 +2319,9 @@ class Metric:
 
     def merge(self, state: Mapping[str, np.ndarray]) -> None:
         """Take the reduced arrays of another metric's `state()`, as if its batches had been added here."""
-        self._keep(self._own_parts(state))
+        self._keep(self._checked_parts(state))
 
-    def _own_parts(self, state: Mapping[str, Any]) -> Parts:
+    def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
             raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
@@ -2574,16 +2581,16 @@ class Evaluated(Metric):
             return object.__new__(cls)
 
     def __dir__(self) -> list[str]:
-        """As of the metric, with what evaluate says about one."""
+        """The names of the metric, and evaluate's attributes of one."""
         return [*super().__dir__(), *_OF_EVALUATE]
 
     def __init__(self, config_name: str | None = None, **kwargs: Any) -> None:
         """Take evaluate's own arguments, and the metric's options as keywords; any other name is a TypeError."""
         evaluate_metric: Any = super(Metric, self)  # the next in line
-        own = inspect.signature(evaluate_metric.__init__).parameters
-        options = {name: value for name, value in kwargs.items() if name not in own}
+        of_evaluate = inspect.signature(evaluate_metric.__init__).parameters
+        options = {name: value for name, value in kwargs.items() if name not in of_evaluate}
         metric = self._core(**self._configured(config_name or "default", options))
-        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in own})
+        evaluate_metric.__init__(config_name, **{name: value for name, value in kwargs.items() if name in of_evaluate})
         if self.num_process > 1:
             run_key(self.experiment_id, self.num_process)
             if not 0 < as_real(self.timeout, "timeout") < math.inf:
@@ -2592,7 +2599,7 @@ class Evaluated(Metric):
 
     @classmethod
     def _configured(cls, config: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options, with those that a configuration stands for."""
+        """The options, with the options that a configuration stands for."""
         if config == "default":
             return {**options}
         if not isinstance(config, str) or config not in cls.configs:
@@ -2624,7 +2631,7 @@ class Evaluated(Metric):
             check_agreement(batch, agreed)
 
         def check(state: State) -> Parts:
-            parts = self._own_parts(state)
+            parts = self._checked_parts(state)
             check_agreement(parts, agreed)
             return parts
 
@@ -2933,7 +2940,7 @@ def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarr
 
 
 def box_rows(x: Any, name: str, width: int) -> np.ndarray:
-    """Rows of so many numbers, in float64, as a copy."""
+    """A copy of rows of `width` numbers, in float64."""
     array = to_numpy(widen(as_numbers(x, name), name))
     if array.shape[:1] == (0,):
         return np.zeros((0, width))
@@ -3211,7 +3218,7 @@ def _buckets(counts: np.ndarray) -> np.ndarray:
 
 
 def count_digits(keys: Any, kinds: Any, digit: Any, bits: Any, bins: Any) -> None:
-    """Count the highest digits of keys by kind: those above a shift, from the lowest key on."""
+    """Count the highest digits of keys by kind: the bits above a shift, from the lowest key on."""
     (low, shift), (_, _, top, sign_bit, all_bits) = digit, bits
     for i in range(keys.size):
         key = keys[i]
@@ -3384,16 +3391,16 @@ def listed_pairs(tables: Two, numbers: Two, threshold: float) -> Pairs:
 
 def _pairs_by_loop(loop: Callable[..., int], tables: Two, numbers: Two, threshold: float, part: slice) -> Pairs:
     """The pairs of a run of images."""
-    own = [each[part] for each in numbers]
+    numbers_of_run = [each[part] for each in numbers]
     starts = [int(each[: part.start].sum()) for each in numbers]
     boxes, others = (
         tuple(np.ascontiguousarray(table[start : start + int(n.sum()), :4].T))
-        for table, start, n in zip(tables, starts, own)
+        for table, start, n in zip(tables, starts, numbers_of_run)
     )
     length = 2 * len(boxes[0])
     while True:  # once, unless most predictions overlap several objects
         rows, columns, ious = np.empty(length, np.int64), np.empty(length, np.int64), np.empty(length)
-        size = loop(boxes, others, *own, threshold, rows, columns, ious)
+        size = loop(boxes, others, *numbers_of_run, threshold, rows, columns, ious)
         if size <= length:
             return Pairs(rows[:size] + starts[0], columns[:size] + starts[1], ious[:size], ious[:size])
         length = size
@@ -3704,7 +3711,7 @@ def select_boxes(state: DetectionState, rules: OpenSetDetection) -> SelectedBoxe
 
 
 def evaluated_classes(known: Sequence[int], unknown_id: int, labels: np.ndarray) -> list[int]:
-    """The known classes and those of some predictions, in ascending order; the last is "unknown"."""
+    """The known classes and the classes of some predictions, in ascending order; the last is "unknown"."""
     return [*sorted({*known, *distinct_integers(labels)} - {unknown_id}), unknown_id]
 
 
@@ -3826,7 +3833,7 @@ def tally(groups: np.ndarray, weights: np.ndarray, size: int) -> np.ndarray:
 
 
 def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountColumns:
-    """Counts by name, from those of each counted outcome: FN = total − TP."""
+    """Counts by name, from the counts of the outcomes: FN = total − TP."""
     tp_known, fp_known, tp_unknown, fp_unknown = outcomes
     return {
         "TP_known": tp_known,
@@ -3884,10 +3891,10 @@ def lowest_of_each(places: np.ndarray, groups: np.ndarray, keys: list[np.ndarray
     """The places of the entries with the lowest key in their group, all of equal ones; the last key counts first."""
     for key in reversed(keys):
         if len(places):
-            own, of = key[places], groups[places]
-            lowest = np.full(int(of.max()) + 1, own.max())
-            np.minimum.at(lowest, of, own)
-            places = places[own == lowest[of]]
+            values, of = key[places], groups[places]
+            lowest = np.full(int(of.max()) + 1, values.max())
+            np.minimum.at(lowest, of, values)
+            places = places[values == lowest[of]]
     return places
 
 
@@ -3933,9 +3940,9 @@ def one_to_one_outcomes(boxes: SelectedBoxes, pairs: Pairs) -> Outcomes:
     outcome = of_class.take(boxes.rows)
     outcome[pairs.rows[to_ignored]] = Outcome.ON_IGNORED
     rows, label, called = pairs_matched.rows, boxes.label[pairs_matched.rows], boxes.object_label[pairs_matched.columns]
-    right, unknown_said = label == called, label == boxes.unknown_id
-    outcome[rows] = np.where(unknown_said, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
-    outcome[rows[right]] = np.where(unknown_said[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
+    right, says_unknown = label == called, label == boxes.unknown_id
+    outcome[rows] = np.where(says_unknown, Outcome.FP_UNKNOWN, Outcome.FP_KNOWN)
+    outcome[rows[right]] = np.where(says_unknown[right], Outcome.TP_UNKNOWN, Outcome.TP_KNOWN)
     return Outcomes(boxes, outcome, matched)
 
 
@@ -3998,13 +4005,13 @@ def found_within(boxes: SelectedBoxes, overlaps: Overlaps, sizes: Sequence[int],
     rank = np.empty(len(ranked), dtype=np.int64)
     rank[ranked] = np.arange(len(ranked))
     is_unknown = boxes.object_label == boxes.unknown_id
-    kept = np.ones(len(ranked), dtype=bool)
+    in_budget = np.ones(len(ranked), dtype=bool)
     if budget == "called unknown":
-        kept &= label == boxes.unknown_id
+        in_budget &= label == boxes.unknown_id
     if budget == "unknown":
-        kept &= ~_on_known(boxes, overlaps, rank, is_unknown)
-    overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & kept[overlaps.pairs.rows])
-    before = np.concatenate([[0], np.cumsum(kept[ranked])])  # kept predictions that are ranked before each
+        in_budget &= ~_on_known(boxes, overlaps, rank, is_unknown)
+    overlaps = overlaps.take((is_unknown & ~boxes.ignored)[overlaps.pairs.columns] & in_budget[overlaps.pairs.rows])
+    before = np.concatenate([[0], np.cumsum(in_budget[ranked])])  # kept predictions that are ranked before each
     first = np.cumsum(boxes.num_predictions) - boxes.num_predictions
     place = before[rank] - before[first[boxes.image]]  # among the predictions of its image
 
@@ -4033,7 +4040,7 @@ def _taking(boxes: SelectedBoxes, pairs: Pairs, keys: list[np.ndarray]) -> Pairs
 
 
 # ---- detection/errors.py ---------------------------------------------------------------------------------------------
-# Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and what correcting them gains.
+# Errors of matched boxes: fates of objects, kinds of false positives in TIDE's order, and the gain of correcting them.
 
 NEARBY = Fraction(1, 10)  # boxes that overlap less have nothing to do with each other
 FALSE_POSITIVES = (
@@ -4102,7 +4109,7 @@ def false_overlaps(outcomes: Outcomes, overlaps: Overlaps) -> FalseOverlaps:
 def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[np.ndarray, np.ndarray]:
     """The kind of each false positive, −1 for other predictions, and the object that it concerns, or −1."""
     boxes = outcomes.boxes
-    own, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
+    same, other = (_best(outcomes, near, np.flatnonzero(which)) for which in (near.same, ~near.same))
     says_unknown = boxes.label[other.pairs.rows] == boxes.unknown_id
     is_unknown = boxes.object_label[other.pairs.columns] == boxes.unknown_id
     sides = np.where(says_unknown, 1, np.where(is_unknown, 2, 0))
@@ -4111,9 +4118,9 @@ def kinds_of_false_positives(outcomes: Outcomes, near: FalseOverlaps) -> tuple[n
     # the first kind that applies is set last
     for best, which, kinds in (
         (other, other.above, BOTH + sides),
-        (own, own.reached, np.full(len(own.reached), DUPLICATE)),
+        (same, same.reached, np.full(len(same.reached), DUPLICATE)),
         (other, other.reached, MISNAMED + sides),
-        (own, ~own.reached, np.full(len(own.reached), BADLY_PLACED)),
+        (same, ~same.reached, np.full(len(same.reached), BADLY_PLACED)),
     ):
         rows = best.pairs.rows[which]
         kind[rows], about[rows] = kinds[which], best.pairs.columns[which]
@@ -4186,7 +4193,7 @@ class Errors:
         }
 
     def tables(self, results: Results, measures: Sequence[str]) -> dict[str, Any]:
-        """The tables "fates" and "errors", with the gains of some measures; NaN for what the results lack."""
+        """The tables "fates" and "errors", with the gains of some measures; NaN for results that are missing."""
 
         def value(key: str) -> float:
             return results[key].value if key in results else math.nan
@@ -4361,7 +4368,7 @@ class RankedClass:
 
 
 def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points: Any) -> int:
-    """Fill `points` with those of `RankedClass.curve`, and return their number."""
+    """Fill `points` with the points of `RankedClass.curve`, and return their number."""
     right = wrong = on_unknown = left = size = 0
     is_point = False
     for i in range(tags.size - 1, -1, -1):
@@ -4439,11 +4446,11 @@ class CountedClasses:
     aps: list[Ratio]
 
     def mean_ap(self, rows: Sequence[int]) -> float:
-        """The mean AP of those of some classes that have objects; NaN if none has."""
+        """The mean AP of some classes, over the ones that have objects; NaN if none has."""
         return mean_of([self.aps[row] for row in rows if self.objects[row]])
 
     def mean_ratio(self, counts: Sequence[int], totals: Sequence[int], rows: Sequence[int]) -> float:
-        """The mean of counts/totals over those of some classes that have objects, rounded once; NaN if none has."""
+        """The mean of counts/totals of some classes, over the ones that have objects, rounded once; NaN if none has."""
         rows = [row for row in rows if self.objects[row]]
         return rounded_sum([(counts[row], totals[row]) for row in rows if totals[row]], len(rows)) if rows else math.nan
 
