@@ -6,11 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from ...metric.groups import GROUPS
+from ...metric.groups import BAR, GROUPS
 from ..reasons import some
 from ..tables.files import Lines, Streamed, Table, whole
 from .cells import are_words
@@ -22,47 +21,68 @@ FROM_NAMES = {"label_from_name": "", "groups_from_name": GROUPS, "clusters_from_
 _SHOWN = 6  # values whose rows are counted one by one
 
 
+Parts = tuple["str | None", ...]  # what the groups of a regular expression match; None of one that takes no part
+
+
 @dataclass(frozen=True)
 class Pattern:
     """A regular expression whose groups are the values of a column.
 
     option: the choice that it comes from
     column: the column of the metric
-    regex: of which each name has one match; its groups side by side are the value, blank if none of them takes part;
-        of labels without a group, the words of an alternation, normal|anomaly
+    regex: of which each name has one match; its groups with a slash between are the value; of labels without a group,
+        the words of an alternation, normal|anomaly
+
+    A part of the groups of a row that takes no part stands for all its values: beside rows of source/00 and target/00,
+    one of (None, "00") belongs to both, and one of (None, None) to every group.
     """
 
     option: str
     column: str
     regex: re.Pattern[str]
 
-    def value(self, name: str) -> str | None:
-        """The value of a name, None for a blank one. Raises ValueError for a name without a match, or with several."""
+    def values(self, names: Sequence[str]) -> list[str | None]:
+        """The values of names, None for a blank one. Raises the errors of `parts`."""
+        parts = {name: self.parts(name) for name in dict.fromkeys(names)}
+        full = [each for each in dict.fromkeys(parts.values()) if None not in each]
+        value = {each: self._value(each, full) for each in dict.fromkeys(parts.values())}
+        return [value[parts[name]] for name in names]
+
+    def parts(self, name: str) -> Parts:
+        """What groups match in a name. Raises ValueError for a name without a match, or with several."""
         matches = [*self.regex.finditer(name)]
-        values = [*dict.fromkeys(map(self._value, matches))]
+        parts = [*dict.fromkeys(map(self._parts, matches))]
         expected = f"{self.option}: expected each name to match {self.regex.pattern!r}"
-        if not values:
+        if not parts:
             raise ValueError(f"{expected}, got {name!r}")
-        if len(values) > 1:
-            raise ValueError(f"{expected} in one way, got {name!r}, in which it finds {some([*map(str, values)])}")
+        if len(parts) > 1:
+            several = some(["/".join(filter(None, each)) or "none" for each in parts])
+            raise ValueError(f"{expected} in one way, got {name!r}, in which it finds {several}")
         if not self.regex.groups and _is_within_word(matches[0]):
             raise ValueError(
                 f"{expected} as a word of its own, got {name!r}; a group in parentheses takes a part of a word"
             )
-        if values[0] is None and self.column != GROUPS:
+        if not any(parts[0]) and self.column != GROUPS:
             raise ValueError(f"{expected} with a group that takes part, got {name!r}")
-        return values[0]
+        return parts[0]
 
-    def value_or_none(self, name: str) -> str | None:
-        """The value of a name, None also for one that the pattern does not fit."""
+    def parts_or_none(self, name: str) -> Parts | None:
+        """What groups match in a name; None for a name that the pattern does not fit."""
         try:
-            return self.value(name)
+            return self.parts(name)
         except ValueError:
             return None
 
-    def _value(self, match: re.Match[str]) -> str | None:
-        parts = [part for part in match.groups() if part] if self.regex.groups else [match[0]]
-        return "_".join(parts) or None
+    def _parts(self, match: re.Match[str]) -> Parts:
+        return tuple(part or None for part in match.groups()) if self.regex.groups else (match[0],)
+
+    def _value(self, parts: Parts, full: Sequence[Parts]) -> str | None:
+        """The value of some parts, among those of which none is missing."""
+        own = "/".join(filter(None, parts))
+        if self.column != GROUPS or not own or None not in parts:
+            return own or None
+        here = [each for each in full if all(part in (None, one) for part, one in zip(parts, each))]
+        return BAR.join("/".join(map(str, each)) for each in sorted(here)) or own
 
     def matches_any(self, names: Sequence[str]) -> bool:
         """Whether any of the names has a match."""
@@ -159,12 +179,12 @@ def with_columns(
         sources = _sources(pattern, columns)
         if sources:
             first, *others = sources
-            values, source = _values(pattern, columns[first], first, table), f"the names in {first}"
+            _check_names(pattern, columns[first], first, table)
             for other in others:
-                _check_alike(pattern, (first, values), (other, columns[other]), table)
+                _check_alike(pattern, (first, columns[first]), (other, columns[other]), table)
+            values, source = pattern.values(columns[first]), f"the names in {first}"
         elif files is not None:
-            by_file = {name: pattern.value(name) for name in dict.fromkeys(files.tolist())}
-            values, source = [by_file[name] for name in files.tolist()], "the names of their files"
+            values, source = pattern.values(files.tolist()), "the names of their files"
         else:
             there = ", ".join(f"{name} ({cells[0]}, …)" for name, cells in columns.items() if cells)
             expected = f"{pattern.option}: expected a column of names that match {pattern.regex.pattern!r}"
@@ -182,42 +202,46 @@ def _sources(pattern: Pattern, columns: Mapping[str, Sequence[str]]) -> list[str
     return [name for name in matching if names_rows(name)] or matching
 
 
+def _check_names(pattern: Pattern, names: Sequence[str], column: str, table: Table) -> None:
+    """Raise ValueError, with file and line, for a name of a column that the pattern does not fit."""
+    for name in dict.fromkeys(names):
+        try:
+            pattern.parts(name)
+        except ValueError as error:
+            file = f"{table.files[column]}: " if column in table.files else ""
+            place = table.lines.get(column, Lines()).place(names.index(name))
+            raise ValueError(f"{error} ({file}{column}, {place})") from None
+
+
 def _check_alike(
-    pattern: Pattern, own: tuple[str, Sequence[str | None]], other: tuple[str, Sequence[str]], table: Table
+    pattern: Pattern, one: tuple[str, Sequence[str]], other: tuple[str, Sequence[str]], table: Table
 ) -> None:
-    """Raise ValueError for a column of names that gives other values than the first."""
-    (first, values), (name, cells) = own, other
-    others = [pattern.value_or_none(cell) for cell in cells]
-    row = next((row for row, (value, one) in enumerate(zip(values, others)) if value != one), None)
+    """Raise ValueError for two columns of names of which one gives other values."""
+    values = [[*map(pattern.parts_or_none, names)] for _, names in (one, other)]
+    row = next((row for row, (first, second) in enumerate(zip(*values)) if first != second), None)
     if row is not None:
-        one, another = (f"{column}, with {value[row] or 'none'}" for column, value in ((first, values), (name, others)))
+        first, second = (
+            f"{column}, with {'/'.join(filter(None, own[row] or ())) or 'none'}"
+            for (column, _), own in zip((one, other), values)
+        )
         raise ValueError(
-            f"{pattern.option}: expected one column of names that match {pattern.regex.pattern!r}, got {one}, and "
-            f"{another} ({table.lines.get(name, Lines()).place(row)}); a header such as file says which names rows"
+            f"{pattern.option}: expected one column of names that match {pattern.regex.pattern!r}, got {first}, and "
+            f"{second} ({table.lines.get(other[0], Lines()).place(row)}); a header such as file says which names rows"
         )
 
 
-def _values(pattern: Pattern, names: Sequence[str], column: str, table: Table) -> list[str | None]:
-    """The value of each name of a column."""
-    of_name: dict[str, str | None] = {}
-    for row, name in enumerate(names):
-        if name not in of_name:
-            try:
-                of_name[name] = pattern.value(name)
-            except ValueError as error:
-                lines, file = table.lines.get(column, Lines()), table.files.get(column)
-                place = f"{column}, {lines.place(row)}" if file is None else f"{file}: {column}, {lines.place(row)}"
-                raise ValueError(f"{error} ({place})") from None
-    return [of_name[name] for name in names]
-
-
-def _counted(values: Sequence[Any]) -> str:
+def _counted(values: Sequence[str | None]) -> str:
     """How many rows there are of each value or, of many, of the least and the most frequent.
 
     >>> _counted(["normal", "anomaly", "normal", None])
     '2 normal, 1 anomaly, 1 blank'
+    >>> _counted([*"abcdefg", "a|b"])
+    '7 of 1 row each, 1 of several'
     """
-    counts = Counter("blank" if value is None else value for value in values)
+    counts = Counter("blank" if value is None else "of several" if BAR in value else value for value in values)
+    rest = [f"{counts.pop(word):,} {word}" for word in ("of several", "blank") if word in counts]
     if len(counts) <= _SHOWN:
-        return ", ".join(f"{count:,} {value}" for value, count in counts.items())
-    return f"{len(counts):,} of {min(counts.values()):,} to {max(counts.values()):,} rows"
+        return ", ".join([*(f"{count:,} {value}" for value, count in counts.items()), *rest])
+    low, high = min(counts.values()), max(counts.values())
+    sizes = f"{low:,} to {high:,} rows" if low < high else f"{low:,} row{'s' * (low > 1)} each"
+    return ", ".join([f"{len(counts):,} of {sizes}", *rest])
