@@ -124,6 +124,28 @@ CASES: dict[str, Case] = {
         "whose name says confidence",
         [("--flip",), ("--predictions", "x.csv:-confidence"), ("--predictions", "x.csv:+confidence")],
     ),
+    "--label-from-name": Case(
+        lambda: table(
+            "x.csv", file=[f"{'normal' if one else 'anomaly'}_{i}.wav" for i, one in enumerate(LABELS)], p=SCORES
+        ),
+        (*OOD, "x.csv"),
+        "references: no column looks like it. Pick one, from file, p; label_from_name='normal|anomaly', the command's",
+        [("--label-from-name", "normal|anomaly")],
+    ),
+    "--label-from-name, of names that are labels": Case(
+        lambda: table(
+            "x.csv", p=SCORES, label=[f"{'normal' if one else 'anomaly'}_{i}.wav" for i, one in enumerate(LABELS)]
+        ),
+        (*OOD, "x.csv"),
+        "takes labels from words in names",
+        [("--label-from-name", "normal|anomaly")],
+    ),
+    "--in-value and --out-value": Case(
+        lambda: table("x.csv", p=SCORES, label=["up" if one else "down" for one in LABELS]),
+        (*OOD, "x.csv"),
+        "in_value='down' and out_value='up' say what they mean, or the other way round (--in-value, --out-value)",
+        [("--in-value", "up", "--out-value", "down"), ("--in-value", "down", "--out-value", "up")],
+    ),
     "--unknown-id, of two that are predicted": Case(
         lambda: boxes({1: "cat", 2: "unknown", 3: "unk"}, [1, 2, 3]),
         (*DETECT, "cat"),

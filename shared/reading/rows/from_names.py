@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,7 +52,7 @@ class Pattern:
         """What groups match in a name. Raises ValueError for a name without a match, or with several."""
         matches = [*self.regex.finditer(name)]
         parts = [*dict.fromkeys(map(self._parts, matches))]
-        expected = f"{self.option}: expected each name to match {self.regex.pattern!r}"
+        expected = f"{self.option}: expected each name to match '{self.regex.pattern}'"
         if not parts:
             raise ValueError(f"{expected}, got {name!r}")
         if len(parts) > 1:
@@ -112,12 +112,25 @@ def patterns_of(layout: Layout, choices: Mapping[str, str | None]) -> list[Patte
         try:
             regex = re.compile(text)
         except re.error as error:
-            raise ValueError(f"{option}: expected a regular expression, got {text!r}: {error}") from None
+            raise ValueError(f"{option}: expected a regular expression, got '{text}': {error}") from None
         if not regex.groups and (FROM_NAMES[option] or "|" not in text):
             words = "" if FROM_NAMES[option] else ", or words, as in 'normal|anomaly'"
-            raise ValueError(f"{option}: expected a group in parentheses, as in 'id_(\\d+)'{words}; got {text!r}")
+            raise ValueError(f"{option}: expected a group in parentheses, as in 'id_(\\d+)'{words}; got '{text}'")
         patterns.append(Pattern(option, column, regex))
     return patterns
+
+
+def hint_of_names(table: Table, used: Collection[str]) -> str:
+    """The cure for a table without labels whose rows have names, in a column that is not used; "" without one."""
+    columns = {name: cells for name, cells in name_columns(table).items() if name not in used and cells}
+    likely = [name for name, cells in columns.items() if names_rows(name) or len({*cells}) == len(cells) > 1]
+    cells = columns[likely[0]] if likely else []
+    if not cells:
+        return ""
+    return (
+        "; label_from_name='normal|anomaly', the command's --label-from-name, takes labels from words in names such as "
+        f"{cells[0]:.60}"
+    )
 
 
 def name_columns(table: Table) -> dict[str, list[str]]:
@@ -187,7 +200,7 @@ def with_columns(
             values, source = pattern.values(files.tolist()), "the names of their files"
         else:
             there = ", ".join(f"{name} ({cells[0]}, …)" for name, cells in columns.items() if cells)
-            expected = f"{pattern.option}: expected a column of names that match {pattern.regex.pattern!r}"
+            expected = f"{pattern.option}: expected a column of names that match '{pattern.regex.pattern}'"
             raise ValueError(f"{expected}, got {there or 'none'}")
         name = pattern.option.replace("_", " ")
         table = table._replace(arrays={**table.arrays, name: np.asarray([*values, None], dtype=object)[:-1]})
@@ -225,7 +238,7 @@ def _check_alike(
             for (column, _), own in zip((one, other), values)
         )
         raise ValueError(
-            f"{pattern.option}: expected one column of names that match {pattern.regex.pattern!r}, got {first}, and "
+            f"{pattern.option}: expected one column of names that match '{pattern.regex.pattern}', got {first}, and "
             f"{second} ({table.lines.get(other[0], Lines()).place(row)}); a header such as file says which names rows"
         )
 

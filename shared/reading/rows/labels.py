@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..places import unsigned
-from ..sides import TRUTHS, Place, are_pair, side_of_column, sides_of
+from ..sides import TRUTHS, Place, are_pair, side_of_column, side_of_name, sides_of
 from ..tables.files import Streamed, Table
 from .cells import (
     LOOKED_AT,
@@ -48,8 +48,9 @@ class Labels(Column):
         return [name for name in named if _may_be_labels(table.arrays[name])][:1] or super().guess(table, free)
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
-        """The only array of two values; none if there are several."""
-        return only([name for name, array in arrays.items() if is_label(array)])
+        """The only array of two values, or the only one of words for the sides; none if there are several."""
+        names = [name for name, array in arrays.items() if is_label(array)]
+        return only(names) or only([name for name in names if _say_sides(arrays[name])])
 
     def offer(self, table: Table) -> list[str]:
         """The names that any column offers, and each column of two numbers the other way round."""
@@ -86,7 +87,16 @@ class Labels(Column):
 
     def complaint(self, value: np.ndarray) -> str:
         """The end of the sentence about a word that is not a label, or a cell that is not a number."""
-        return _NO_LABEL if are_words(value) else super().complaint(value)
+        if not are_words(value):
+            return super().complaint(value)
+        words = distinct(value[~are_blank(value)])
+        if any(side_of_name(word) is not None for word in words):
+            return f"{_NO_LABEL}; label_from_name, the command's --label-from-name, takes labels from words in names"
+        if len(words) != 2 or self.name != "references":
+            return _NO_LABEL
+        one, other = words
+        said = f"in_value={one!r} and out_value={other!r} say what they mean, or the other way round"
+        return f"{_NO_LABEL}; {said} (--in-value, --out-value)"
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
         """The labels as numbers: words that mean unknown are 1, others 0.
