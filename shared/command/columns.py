@@ -68,7 +68,7 @@ def stated(options: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 def of_names(arguments: Mapping[str, Any]) -> dict[str, str]:
     """The regular expressions that make columns of names, which `read` takes."""
-    return {name: arguments[name] for name in FROM_NAMES if arguments[name] is not None}
+    return {name: arguments[name] for name in FROM_NAMES if arguments.get(name) is not None}
 
 
 class Source(NamedTuple):

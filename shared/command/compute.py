@@ -75,7 +75,7 @@ def compute(
     images: str | None,
     **arguments: Any,
 ) -> None:
-    """Compute a metric from files: .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt.
+    """Compute a metric from files: .npy, .npz, .csv, .tsv, .txt, .parquet, .json, .jsonl or .pt.
 
     Each option of the metric is a flag: openworld-metrics compute openauc --help lists them.
 
@@ -86,9 +86,11 @@ def compute(
     names a column in it: openworld-metrics compute ood_bench scores.csv --predictions energy.
 
     FILE may name its columns, as in scores.parquet:logits or table.csv:cat,dog; by default it is the only column, or
-    the column named like the option (open_scores). FILE:-COLUMN is negated: scores are higher for unknown samples, and
-    one named as a confidence needs a sign, - or +. FILE may be - for JSON, JSON lines or CSV on standard input. Parquet
-    files are read in batches. In JSON results an infinite threshold is "Infinity" or "-Infinity".
+    the column named like the option (open_scores). Without a line of names, columns are named by position, as in
+    scores.txt:0; in nested JSON, by a path, as in x.json:predictions.real. FILE:-COLUMN is negated: scores are higher
+    for unknown samples, and one named as a confidence needs a sign, - or +. FILE may be - for JSON, JSON lines or CSV
+    on standard input. Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or
+    "-Infinity".
     """
     chosen = metric_class(name)
     wanted = read_options(chosen, options, {**arguments, "percent": percent})

@@ -79,7 +79,9 @@ def say_sign(reading: Reading, swap: str) -> None:
 
 
 def say_scores(sides: Mapping[str, Scores]) -> None:
-    """Print one line about scores that are negated, by the names of their columns, and one about guesses of columns."""
+    """Print lines about scores that are negated, by the names of their columns, on names of rows, and on guesses."""
+    for place, note in ((place, note) for place, side in sides.items() for note in side.notes):
+        complain(f"note: {place}: {note}")
     negated = [place for place, side in sides.items() if side.negated]
     if negated:
         name, others = sides[negated[0]].negated, f" and {len(negated) - 1} more" if len(negated) > 1 else ""

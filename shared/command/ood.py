@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +14,14 @@ from ..faces.terminal import has_colour, results_text, width
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
-from ..reading.rows.inputs import KNOWN_GROUP, file_of, read_scores, score_files, split_place
+from ..reading.rows.inputs import KNOWN_GROUP, Scores, file_of, read_scores, score_files, split_place
 from ..reading.rows.roles import check_sets
 from ..suites.leaderboard import samples_of
 from ..suites.ood import SUITE_METRICS, compute_sets, sets_of, with_accuracy
 from ..written.results import SAMPLES, as_json, census_record
 from .fitted import Threshold
 from .messages import on_terminal, say_scores, warn, warn_of_idle_options
-from .options import INTERVALS, MetricCommand, read_options
+from .options import INTERVALS, MetricCommand, from_names, read_options
 from .outputs import check_json_and_picture, deliver, form_of, note_of, printing, saving, without_intervals
 
 _HELP = """Compare each of several OOD sets with the known samples, from files of scores.
@@ -30,12 +31,15 @@ _HELP = """Compare each of several OOD sets with the known samples, from files o
         --unknown near/tin=scores/tin.npz --unknown far/svhn=scores/svhn.npz
     openworld-metrics ood --known scores/cifar10.npz --unknown scores --percent --format latex
 
-Scores are higher for unknown samples. A FILE is a .npy, .npz, .csv, .tsv, .parquet, .json, .jsonl or .pt with one
-column of scores, or FILE:COLUMN; FILE:-COLUMN negates it, and --flip negates the columns of all files. A column conf is
-OpenOOD's confidence, and is negated, in any format; other columns whose names say confidence need a sign or --flip.
-pred and label are the classes of samples, from which comes the accuracy of the known ones. In a FOLDER
-each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of scores has the near and far sets of its
-benchmark.
+Scores are higher for unknown samples. A FILE is a table (.csv, .tsv, .txt, .parquet, …), .npy, .npz, .json, .jsonl or
+.pt with one column of scores, or FILE:COLUMN, as in x.txt:1 or x.json:predictions.real; FILE:-COLUMN negates it, and
+--flip negates the columns of all files. A column conf is OpenOOD's confidence, and is negated, in any format; other
+columns whose names say confidence need a sign or --flip. pred and label are the classes of samples, from which comes
+the accuracy of the known ones. In a FOLDER each file is a set: near/cifar100.npz is near/cifar100. OpenOOD's folder of
+scores has the near and far sets of its benchmark.
+
+--label-from-name takes the known and the unknown samples of a FILE that holds both, by the names of its rows, and
+--groups-from-name names the sets of the unknown ones; known samples belong to every set.
 
 A name with a slash adds a row, such as near, with the mean of its sets. The numbers equal OpenOOD's; its areas under
 precision and recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. If scores tie, its FPR may be
@@ -50,6 +54,7 @@ JSON, unless --format or --percent asks for a table.
     "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
 )
 @click.option("--full-spectrum", multiple=True, metavar="FILE", help="Known samples, too, from a shifted set.")
+@from_names("label_from_name", "groups_from_name")
 @click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them, other than FILE:+COLUMN.")
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
@@ -71,6 +76,8 @@ def ood(
     percent: bool,
     save: Path | None,
     save_samples: bool,
+    label_from_name: str | None,
+    groups_from_name: str | None,
     **intervals: Any,
 ) -> None:
     """Compare each of several OOD sets with the known samples; see `_HELP`."""
@@ -85,12 +92,21 @@ def ood(
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
     metric = OODBench(**options)
     warn_of_idle_options(metric, shows_intervals=on_terminal())
-    of_known = (known, *full_spectrum)
-    sides = {place: read_scores(place, flip=flip, is_unknown=place not in of_known) for place in dict.fromkeys(read)}
-    check_sets(*({place: sides[place].scores for place in own} for own in (of_known, places.values())))
-    say_scores(sides)
-    unknown_sides = {name: sides[place] for name, place in places.items()}
-    reading = sets_of(sides[known], unknown_sides, [sides[place] for place in full_spectrum])
+    patterns = {"label_from_name": label_from_name, "groups_from_name": groups_from_name}
+    of_sets = partial(read_scores, flip=flip, is_unknown=True, from_names=patterns)
+    of_known = partial(read_scores, flip=flip, is_unknown=False, from_names={**patterns, "groups_from_name": None})
+    inside = {place: of_known(place) for place in (known, *full_spectrum)}
+    outside = {place: of_sets(place) for place in dict.fromkeys(places.values())}
+    check_sets(*({place: side.scores for place, side in own.items()} for own in (inside, outside)))
+    say_scores({**inside, **outside})
+    unknown_sides: dict[str, Scores] = {}
+    for name, place in places.items():
+        for own, side in outside[place].by_set().items():
+            full = "/".join(filter(None, (name, own)))
+            if full in unknown_sides:
+                raise ValueError(f"{place}: expected other sets than in the files before, got {full} again")
+            unknown_sides[full] = side
+    reading = sets_of(inside[known], unknown_sides, [inside[place] for place in full_spectrum])
     settings = metric.loaded_options
     done = compute_sets(reading, settings, intervals=None if for_reading else False, keeps_samples=save_samples)
     shown = with_accuracy(done, reading)

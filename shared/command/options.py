@@ -30,16 +30,21 @@ to_match_by_position = click.option(
 _FROM_NAMES = {
     "label_from_name": "Labels are a word of each row's name, as 'normal|anomaly', or what a group of a regular "
     "expression matches there; of several files, also of their own names.",
-    "groups_from_name": "Groups are what a group matches, as in 'id_(\\d+)'; a group that takes no part is a blank.",
-    "clusters_from_name": "Clusters are what a group matches, as in 'speaker_(\\d+)'.",
+    "groups_from_name": "Groups are what parentheses match in names, as in 'id_(\\d+)'; of several, with a slash "
+    "between. Those that match nothing stand for every value.",
+    "clusters_from_name": "Clusters are what parentheses match in names, as in 'speaker_(\\d+)'.",
 }
 
 
-def from_names(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the flags of columns that regular expressions make of names."""
-    for name in reversed([*FROM_NAMES]):
-        command = click.option(f"--{name.replace('_', '-')}", metavar="REGEX", help=_FROM_NAMES[name])(command)
-    return command
+def from_names(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Add the flags of columns that regular expressions make of names, by default all."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for name in reversed(names or [*FROM_NAMES]):
+            command = click.option(f"--{name.replace('_', '-')}", metavar="REGEX", help=_FROM_NAMES[name])(command)
+        return command
+
+    return add
 
 
 def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -52,7 +57,7 @@ def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
         help="An option of the metric, such as k_list=1,5; the same as --k-list 1,5.",
     )
     flip = click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them.")
-    return option(flip(to_match_by_position(from_names(command))))
+    return option(flip(to_match_by_position(from_names()(command))))
 
 
 class MetricName(click.Choice):  # type: ignore[type-arg]  # generic since click 8.2

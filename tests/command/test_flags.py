@@ -161,6 +161,8 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
         ["--known", "p.npy", "--unknown", "s.npy"],
         {
             **dict.fromkeys(("--known", "--unknown", "--full-spectrum"), NONE),
+            "--label-from-name": "(",
+            "--groups-from-name": "(",
             "--metrics": "yak",
             "--threshold": "yak",
             "--save": NO_FOLDER,

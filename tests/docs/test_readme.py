@@ -1,6 +1,7 @@
 """The README and the pages of docs/ run as they stand: each block in order, as a reader would, in a folder of its own.
 
-(test_detection_guide.py runs the guide to detection, on the demo's files; test_notebooks.py the notebooks;
+(test_detection_guide.py runs the guide to detection, on the demo's files; test_real_files.py the page of files of
+fields, against scikit-learn; test_notebooks.py the notebooks;
 tests/cluster/test_engines.py the guide to many machines, on more rows.)
 """
 
@@ -28,7 +29,7 @@ from tests.docs.test_doctests import run_examples
 from tests.served import free_port
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-OWN_TEST = {"docs/guides/detection.md", "docs/guides/machines.md", "docs/guides/training.md"}
+OWN_TEST = {"docs/guides/detection.md", "docs/guides/machines.md", "docs/guides/training.md", "docs/real-files.md"}
 RUN = [page for page in PAGES if page not in OWN_TEST and steps(page)]
 NO_THREAD_LEFT = f"""
 import sys

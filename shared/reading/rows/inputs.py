@@ -13,12 +13,14 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays.checks import as_labels, as_scores, check_lengths
+from ...metric.groups import BAR, GROUPS
 from ..limits import Limits
 from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
@@ -26,7 +28,7 @@ from ..reasons import named, some
 from ..sides import side_of_name
 from ..tables.files import NAMED, STANDARD_INPUT, SUFFIXES, Lines, Streamed, Table, check_names, read_table, whole
 from .cells import num_dimensions, plain
-from .from_names import Pattern, stand_below
+from .from_names import Pattern, patterns_of, stand_below, with_columns
 from .joins import Sheet, joined
 from .kinds import Column, Names, Scores as ScoresColumn
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
@@ -375,6 +377,8 @@ class Scores(NamedTuple):
     negated: the name of the column, if the scores are negated because of it; else ""
     guess: the name of the column, if another could have been meant; else ""
     type: of the scores in the file, such as "float16"
+    sets: (N,) the names of their sets, by the names of rows; empty without a pattern for them
+    notes: on columns that patterns make of names
     """
 
     scores: Any
@@ -383,30 +387,57 @@ class Scores(NamedTuple):
     negated: str = ""
     guess: str = ""
     type: str = ""
+    sets: Sequence[str | None] = ()
+    notes: Sequence[str] = ()
+
+    def of_rows(self, rows: np.ndarray) -> Scores:
+        """Those of some rows."""
+        scores, predictions, references = (each if each is None else each[rows] for each in self[:3])
+        sets = [self.sets[row] for row in rows] if self.sets else ()
+        return self._replace(scores=scores, predictions=predictions, references=references, sets=sets)
+
+    def by_set(self) -> dict[str, Scores]:
+        """Those of each set, of all under "" where rows name none. Raises ValueError for a row that names no set."""
+        if not self.sets:
+            return {"": self}
+        if None in self.sets:
+            raise ValueError(f"expected the name of a set in each row, got none in row {self.sets.index(None) + 1}")
+        of_rows = [str(own).split(BAR) for own in self.sets]
+        names = dict.fromkeys(chain.from_iterable(of_rows))
+        return {name: self.of_rows(np.flatnonzero([name in own for own in of_rows])) for name in names}
 
 
-def read_scores(place: str | Path, *, flip: bool = False, is_unknown: bool | None = None) -> Scores:
+def read_scores(
+    place: str | Path,
+    *,
+    flip: bool = False,
+    is_unknown: bool | None = None,
+    from_names: Mapping[str, str | None] | None = None,
+) -> Scores:
     """Read the scores of a data set.
 
     Parameters: place, a file with one column of scores, by its name, such as OpenOOD's `conf`, or by its values, or
     with the name of a column after a colon, or "-" for standard input; flip, whether to negate a column to which the
-    place gives no sign; is_unknown, the side of the samples; None for either. Without flip or a sign, `conf` is
-    negated, since it is higher for known samples, and another name that says confidence is refused. Columns `pred` and
-    `label` are the predicted and true classes.
+    place gives no sign; is_unknown, the side of the samples; None for either; from_names, regular expressions by
+    option, see `from_names`, of which label_from_name takes the samples of the side from a file of both, and
+    groups_from_name names their sets. Without flip or a sign, `conf` is negated, since it is higher for known samples,
+    and another name that says confidence is refused. Columns `pred` and `label` are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN, other shapes than (N,), and a
     column of labels or sets that names the other side.
     """
     path, picked = split_place(str(place))
     table = read_table(path, picked)
     with named(path):
-        there, column = {name.strip() for name in table.arrays}, replace(LAYOUTS["ood_bench"].columns[0], name="scores")
+        layout = LAYOUTS["ood_bench"]
+        there, column = {name.strip() for name in table.arrays}, replace(layout.columns[0], name="scores")
         by_name = not picked and column.name not in there and CONF in there
         names = picked_names(column, table, [CONF] if by_name else picked)
         openood = not flip and [name.strip() for name in names] == [CONF]
         if flip or openood:
             names = [name if name[:1] in ("-", "+") and name not in table.arrays else f"-{name}" for name in names]
         check_direction([name for name in names if not (table.alone and not picked)])
-        if is_unknown is not None:
+        with_names, chosen, notes = with_columns(table, patterns_of(layout, from_names or {}), None)
+        if is_unknown is not None and layout.label not in chosen:
             check_role(table, names, is_unknown)
         own = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name
         taken = column.take(names, table)
@@ -418,7 +449,15 @@ def read_scores(place: str | Path, *, flip: bool = False, is_unknown: bool | Non
         check_lengths(**{own: scores, **classes})
         guess = "" if openood or not is_guess(column, table, names, picked) else names[0]
         negated, kind = CONF if openood else "", str(np.asarray(taken).dtype)
-        return Scores(scores, classes.get("pred"), classes.get("label"), negated, guess, kind)
+        sets = with_names.arrays[chosen[GROUPS][0]].tolist() if GROUPS in chosen else ()
+        side = Scores(scores, classes.get("pred"), classes.get("label"), negated, guess, kind, sets, notes)
+        if is_unknown is None or layout.label not in chosen:
+            return side
+        label = next(each for each in layout.columns if each.name == layout.label)
+        rows = np.flatnonzero(np.asarray(label.take(chosen[layout.label], with_names)) == int(is_unknown))
+        if not len(rows):
+            raise ValueError(f"expected {'unknown' if is_unknown else 'known'} samples by their names, got none")
+        return side.of_rows(rows)
 
 
 def score_files(folder: str | Path, known: str | Path) -> dict[str, Path]:

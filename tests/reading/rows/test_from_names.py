@@ -16,6 +16,8 @@ from hypothesis import given
 
 from openworld_metrics import read
 from openworld_metrics.ood.ood_bench import OODBench
+from openworld_metrics.reading.rows.from_names import patterns_of
+from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests.conftest import Run
 from tests.examples import many, seeds
 
@@ -76,6 +78,56 @@ def test_a_group_that_takes_no_part_is_a_blank(tmp_path: Path, run: Run) -> None
     assert json.loads(output)["groups"] == {"group": ["source", "target"], "auroc": [1.0, 2 / 3]}
     assert "note: references: 4 normal, 3 anomaly, by the names in 0\n" in errors
     assert "note: groups: 2 source, 2 target, 3 blank, by the names in 0\n" in errors
+
+
+def test_parts_that_stand_for_every_value() -> None:
+    """Against loops, of random names: a row is of each full group that agrees with its parts."""
+    rng = Random(7)
+    for _ in range(200):
+        rows = [tuple(rng.choice(("a", "b", None)) for _ in range(2)) for _ in range(rng.randint(1, 8))]
+        names = [f"x{one or ''}-{other or ''}y" for one, other in rows]
+        (pattern,) = patterns_of(LAYOUTS["ood_bench"], {"groups_from_name": "x(a|b)?-(a|b)?y"})
+        expected: list[str | None] = []
+        for row in rows:
+            groups = [
+                f"{one}/{other}"
+                for one, other in sorted({each for each in rows if None not in each})
+                if row[0] in (None, one) and row[1] in (None, other)
+            ]
+            alone = "/".join(filter(None, row)) or None
+            expected.append("|".join(groups) if groups and alone else alone)
+        assert pattern.values(names) == expected
+
+
+def test_sides_and_sets_of_ood_by_names(tmp_path: Path, run: Run) -> None:
+    """One file of known samples and of two sets: the numbers of a column for each set, beside all known samples."""
+    rng = Random(11)
+    words = [rng.choice(("id", "near_svhn", "far_mnist")) for _ in range(60)]
+    table = pd.DataFrame({"name": [f"{word}_{i}.png" for i, word in enumerate(words)], "score": [*range(60)]})
+    table["score"] = [rng.random() for _ in words]
+    place = tmp_path / "x.csv"
+    table.to_csv(place, index=False)
+    ends = ["--metrics", "auroc"]
+    table["name"] = [
+        name.replace("id_", "known_").replace("near_", "ood_").replace("far_", "ood_") for name in table["name"]
+    ]
+    table.to_csv(place, index=False)
+    labels, sets = ["--label-from-name", "ood|known"], ["--groups-from-name", "^known|_([a-z]+)_"]
+    code, output, errors = run("ood", "--known", place, "--unknown", f"all={place}", *labels, *sets, *ends)
+    assert code == 0, errors
+    assert f"{words.count('id')} known" in errors
+    expected = {}
+    for one in ("mnist", "svhn"):
+        own = [i for i, word in enumerate(words) if word == "id" or word.endswith(one)]
+        scores, unknown = table["score"][own], [int(words[i] != "id") for i in own]
+        expected[one] = OODBench(metrics="auroc").compute(predictions=scores, references=unknown)["auroc"]
+    mean = sum(expected.values()) / 2
+    rows = {"group": ["all", "all/mnist", "all/svhn"], "auroc": [mean, expected["mnist"], expected["svhn"]]}
+    assert json.loads(output) == {"auroc": mean, "groups": rows}
+    (tmp_path / "known.csv").write_text("name,score\nknown_1,0.5\n")
+    code, _, errors = run("ood", "--known", place, "--unknown", tmp_path / "known.csv", *labels)
+    assert code == 2
+    assert "known.csv: expected unknown samples by their names, got none" in errors
 
 
 def test_flags_of_columns_and_of_two_models(tmp_path: Path, run: Run) -> None:
