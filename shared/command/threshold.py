@@ -16,14 +16,16 @@ from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
 from ..reading.rows.inputs import file_of, read_scores
 from ..reading.rows.roles import check_sets
+from ..reading.tables.files import TEXTS
 from ..written.results import as_json
-from .columns import Source
+from .columns import Source, of_names, stated
 from .fitted import FittedThreshold, off_scores
 from .messages import on_terminal, say, say_scores
-from .options import WaitingCommand, to_match_by_position
+from .options import MetricCommand, from_names, read_options, to_match_by_position
 from .outputs import check_json_and_picture, deliver, saving
 from .rules import fit_map_thresholds
 
+_VALUES = ("in_value", "out_value")  # that say which labels are which
 _HELP = """Fit a threshold on validation data; a sample, image or pixel is unknown if its score is above it.
 
 \b
@@ -60,7 +62,7 @@ compute ood_bench --option threshold=t.json.
 """
 
 
-@click.command(cls=WaitingCommand, help=_HELP)
+@click.command(cls=MetricCommand, metric=OODBench, only=_VALUES, help=_HELP)
 @click.argument("files", nargs=-1, metavar="[FILE …]")
 @click.option("--known", metavar="FILE", help="Scores of known samples.")
 @click.option("--unknown", metavar="FILE", help="Scores of unknown samples, for --tpr.")
@@ -72,6 +74,8 @@ compute ood_bench --option threshold=t.json.
 @click.option("--confidence-level", type=float, help="With --fpr: for new samples, with this confidence.")
 @click.option("--rule", metavar="RULE", help="eer, of known and unknown samples; with --maps: see above.")
 @to_match_by_position
+@from_names("label_from_name")
+@click.option("--leave-out", is_flag=True, help="Leave out rows that cannot be read, and say how many.")
 @click.option("--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the threshold to a .json.")
 def threshold(save: Path | None, **arguments: Any) -> None:
     """Fit a threshold on validation data; see `_HELP`."""
@@ -106,6 +110,13 @@ def _check(arguments: Mapping[str, Any]) -> None:
     sources = tuple(name for name in dict.fromkeys(sum(_RATES, ())) if arguments[name] not in (None, ()))
     if "files" in sources and {*sources} <= {"files", "predictions", "references"}:  # names of its columns
         sources = ("files",)
+    if sources == ("predictions",) and arguments["label_from_name"] is not None:  # in place of references
+        sources = ("predictions", "references")
+    reads_labels = sources in (("files",), ("predictions", "references"))
+    own = (*_VALUES, "leave_out", *(["label_from_name"] if sources == ("maps",) else []))
+    idle = [f"--{name.replace('_', '-')}" for name in own if arguments[name] and not reads_labels]
+    if idle and sources in _RATES:
+        raise click.UsageError(f"expected {idle[0]} with a FILE or --predictions of known and unknown samples")
     if sources not in _RATES:
         raise click.UsageError(
             "expected a FILE, --known, --known and --unknown, --predictions and --references, or --maps"
@@ -122,13 +133,16 @@ def _from_scores(arguments: Mapping[str, Any], source: Source) -> FittedThreshol
     places = source.places
     if source.files or "predictions" in places:
         with source.named():
-            reading = source.read(OODBench.name, by_position=arguments["by_position"])
+            options = read_options(OODBench, (), {name: arguments[name] for name in _VALUES})
+            how = {name: arguments[name] for name in ("by_position", "leave_out")}
+            reading = source.read(OODBench.name, **how, **stated(options), **of_names(arguments))
             say(reading)
-            metric = OODBench()
+            metric = OODBench(**options)
             unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**reading.columns)).sides)
             types = [_type(reading.columns["predictions"])]
     else:
-        sides = {name: read_scores(place, is_unknown=name == "unknown") for name, place in places.items()}
+        how = {"from_names": of_names(arguments)}
+        sides = {name: read_scores(place, is_unknown=name == "unknown", **how) for name, place in places.items()}
         if "unknown" in sides:
             check_sets({places["known"]: sides["known"].scores}, {places["unknown"]: sides["unknown"].scores})
         say_scores({places[name]: side for name, side in sides.items()})
@@ -155,7 +169,7 @@ def _from_scores(arguments: Mapping[str, Any], source: Source) -> FittedThreshol
     return FittedThreshold(("samples",), rule, promise, threshold, _types(source, types), fitted_on, note)
 
 
-_TEXT = (".csv", ".tsv", ".json", ".jsonl")  # suffixes of files of decimals
+_TEXT = (".csv", ".tsv", ".json", ".jsonl", *TEXTS)  # suffixes of files of decimals
 
 
 def _types(source: Source, types: Iterable[str]) -> str:

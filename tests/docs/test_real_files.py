@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import json
 import shlex
+from itertools import pairwise
 from pathlib import Path
 from statistics import harmonic_mean
 from typing import Any
@@ -46,10 +47,10 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, pd.DataFr
         files[f"anomaly_score_bearing_section_{section}_test.csv"] = pd.concat(domains)
     for name, own in files.items():
         write(name, own, ",")
-    scores = rng.normal(size=60)
-    scores[::7] = np.nan
-    files["dev-1.txt"] = pd.DataFrame({"class": np.where(rng.random(60) < 0.5, -1, 1), "score": scores})
-    write("dev-1.txt", files["dev-1.txt"], " ")
+    for name in ("dev-1.txt", "test-1.txt"):
+        sides = np.where(rng.random(60) < 0.5, -1, 1)
+        files[name] = pd.DataFrame({"class": sides, "score": np.where(np.arange(60) % 7, rng.normal(sides), np.nan)})
+        write(name, files[name], " ")
     keys = [ASV[place] for place in rng.integers(0, 2, 40)]
     speech = pd.DataFrame({"utterance": [f"LA_E_{1000 + place}" for place in range(40)], "score": rng.normal(size=40)})
     files["asvspoof.txt"] = speech.assign(key=keys)
@@ -91,8 +92,28 @@ def eer_of(known: list[float], unknown: list[float]) -> float:
     return float(fpr[end - 1] + share * (fpr[end] - fpr[end - 1]))
 
 
-def expected(rows: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:
-    """What each command of the page prints, in their order."""
+def trials_of(rows: pd.DataFrame) -> tuple[list[float], list[float]]:
+    """The scores of impostors and of genuine trials, without gaps."""
+    impostors, genuine = (rows["score"][rows["class"] == side].dropna().tolist() for side in (-1, 1))
+    return impostors, genuine
+
+
+def errors_of(impostors: list[float], genuine: list[float], threshold: float) -> dict[str, float]:
+    """The shares of false matches and of false non-matches at a threshold."""
+    false = [score > threshold for score in impostors], [score <= threshold for score in genuine]
+    return {name: sum(own) / len(own) for name, own in zip(("fpr", "fnr"), false)}
+
+
+def threshold_of(impostors: list[float], genuine: list[float]) -> float:
+    """The middle of the two scores between which both rates are closest."""
+    scores = sorted({*impostors, *genuine})
+    middles = [(low + high) / 2 for low, high in pairwise(scores)]
+    rates = {one: errors_of(impostors, genuine, one) for one in middles}
+    return min(middles, key=lambda one: abs(rates[one]["fpr"] - rates[one]["fnr"]))
+
+
+def expected(rows: dict[str, pd.DataFrame], cut: float) -> list[dict[str, Any]]:
+    """What each command of the page prints, in their order, at the threshold that one of them fits."""
     from sklearn.metrics import auc as area, precision_recall_curve, roc_auc_score
 
     fans = [own for name, own in rows.items() if "fan" in name]
@@ -103,8 +124,7 @@ def expected(rows: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:
         for one in ("source", "target")
     ]
     parts = [auc(own, max_fpr=0.1) for own in sections]
-    trials = rows["dev-1.txt"].dropna()
-    impostors, genuine = (trials["score"][trials["class"] == side] for side in (-1, 1))
+    dev, test = (trials_of(rows[name]) for name in ("dev-1.txt", "test-1.txt"))
     speech = rows["asvspoof.txt"]
     known, unknown = ((-speech["score"][speech["key"] == word]).tolist() for word in ASV)
     eer = {"eer": eer_of(known, unknown)}
@@ -125,11 +145,9 @@ def expected(rows: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:
             "pauroc@fpr10_mcclish": harmonic_mean(parts),
             "groups": {"group": ["00", "01", "02"], "pauroc@fpr10_mcclish": parts},
         },
-        {
-            "eer": eer_of([*impostors], [*genuine]),
-            "fpr": np.mean(impostors > -8.025286e-03),
-            "fnr": np.mean(genuine <= -8.025286e-03),
-        },
+        {"threshold": cut},
+        {"eer": eer_of(*dev), **errors_of(*dev, cut)},
+        errors_of(*test, cut),
         eer,
         eer,
         {"auroc": roc_auc_score(labels, scores), "aupr_out_trapezoid": area(recall, precision)},
@@ -139,7 +157,11 @@ def expected(rows: dict[str, pd.DataFrame]) -> list[dict[str, Any]]:
 
 def test_the_commands_of_the_page(rows: dict[str, pd.DataFrame], run: Run) -> None:
     calls = [command for step in steps(PAGE) if step.kind == "commands" for command in commands(step.text)]
-    for command, result in zip(calls, expected(rows), strict=True):
+    fit = next(command for command in calls if command.split()[1] == "threshold")
+    cut = json.loads(run(*shlex.split(fit)[1:])[1])["threshold"]
+    dev = trials_of(rows["dev-1.txt"])
+    assert errors_of(*dev, cut) == errors_of(*dev, threshold_of(*dev))
+    for command, result in zip(calls, expected(rows, cut), strict=True):
         program, *arguments = shlex.split(command)
         assert program == "openworld-metrics"
         code, output, errors = run(
@@ -148,7 +170,7 @@ def test_the_commands_of_the_page(rows: dict[str, pd.DataFrame], run: Run) -> No
         assert code == 0, errors
         printed = json.loads(output)
         tables = [each.pop("groups", {}) for each in (printed, result)]
-        assert printed == pytest.approx(result, abs=1e-12), command
+        assert {name: printed[name] for name in result} == pytest.approx(result, abs=1e-12), command
         if tables[1]:
             assert tables[0].pop("group") == tables[1].pop("group")
             assert tables[0] == {name: pytest.approx(column, abs=1e-12) for name, column in tables[1].items()}, command

@@ -130,6 +130,32 @@ def test_sides_and_sets_of_ood_by_names(tmp_path: Path, run: Run) -> None:
     assert "known.csv: expected unknown samples by their names, got none" in errors
 
 
+def test_thresholds_by_names(tmp_path: Path, run: Run) -> None:
+    """As of a table with labels: of a file, of a column, of both sides, and with words of one's own."""
+    table = clips(Random(5), 0, 40)
+    names, labels = tmp_path / "names.csv", tmp_path / "labels.csv"
+    table[["name", "score"]].to_csv(names, index=False)
+    table[["score", "word"]].to_csv(labels, index=False)
+    rule = ["--rule", "eer"]
+    own = json.loads(run("threshold", labels, *rule)[1])["threshold"]
+    by_names = ["--label-from-name", LABEL]
+    values = ["--in-value", "normal", "--out-value", "anomaly"]
+    for arguments in (
+        [names, *by_names],
+        ["--predictions", f"{names}:score", *by_names],
+        ["--known", names, "--unknown", names, *by_names],
+        [labels, *values],
+    ):
+        code, output, errors = run("threshold", *arguments, *rule)
+        assert code == 0, errors
+        assert json.loads(output)["threshold"] == own
+    labels.write_text(labels.read_text() + "nan,normal\n")
+    assert "--leave-out" in run("threshold", labels, *rule)[2]
+    assert json.loads(run("threshold", labels, *rule, "--leave-out")[1])["threshold"] == own
+    for arguments in (["--known", labels, "--fpr", "0.1", "--leave-out"], ["--known", labels, "--fpr", "0.1", *values]):
+        assert "with a FILE or --predictions of known and unknown samples" in run("threshold", *arguments)[2]
+
+
 def test_flags_of_columns_and_of_two_models(tmp_path: Path, run: Run) -> None:
     rng = Random(5)
     table = clips(rng, 0, 40)
