@@ -217,8 +217,6 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             "--confidence-level": "2 --known p.npy --fpr 0.5",
             "--rule": "yak --maps maps",
             "--label-from-name": "( --known p.npy --fpr 0.5",
-            "--in-value": "0.5 --predictions s.npy --references y.npy --tpr 0.5",
-            "--out-value": "0 --predictions s.npy --references y.npy --tpr 0.5",
             "--save": f"{NO_FOLDER} --known p.npy --fpr 0.5",
         },
     ),
