@@ -22,7 +22,7 @@ from .metric.results import ARITHMETIC, Draws, Key, Rate, Results, Summary, all_
 from .metric.states import COUNTS
 
 # columns that say what the samples are, and so belong to both models
-SHARED = ("references", "open_labels", "image_labels", "samples", COUNTS, GROUPS, CLUSTERS)
+SHARED = ("references", "open_labels", "qualities", "image_labels", "samples", COUNTS, GROUPS, CLUSTERS)
 TABLE = ("key", "first", "second", "difference", "low", "high", "p_value", "better")
 
 

@@ -320,6 +320,17 @@ def as_flags(x: Any, name: str) -> Array:
     return labels == 1
 
 
+def as_qualities(x: Any, name: str) -> Array:
+    """Check (N,) numbers in [0, 1] and return them as float32 or float64."""
+    qualities = as_scores(x, name)
+    outside = (qualities < 0) | (qualities > 1)
+    xp = array_namespace(qualities)
+    if bool(xp.any(outside)):
+        row = int(xp.nonzero(outside)[0][0])
+        raise ValueError(f"{name}: expected numbers in [0, 1], got {float(qualities[row])!r} at position {row}")
+    return qualities
+
+
 def as_counts(x: Any, name: str) -> Array:
     """Check (N,) integers of at least 0 that sum to at most 2^40, and return them as int64."""
     counts = as_labels(x, name)

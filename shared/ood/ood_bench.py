@@ -42,6 +42,7 @@ from ..arrays.checks import (
 )
 from ..metric.groups import column_items
 from ..metric.metric import Metric
+from ..metric.prepared import Prepared, PreparedTable
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..metric.signature import function_text
 from ..ranking.counts import PreparedSides, Side, check_both_classes, exceeded_threshold, sides_of_kinds
@@ -59,6 +60,17 @@ from .measures import (
     has_threshold,
     metric_list,
     parsed,
+)
+
+from .qualities import (
+    ANSWERS,
+    QUALITIES,
+    QualityState,
+    are_right,
+    as_quality_state,
+    check_graded,
+    prepared_answers,
+    quality_state,
 )
 
 if TYPE_CHECKING:
@@ -166,12 +178,24 @@ def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
     sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
     scores, sides = concatenate(sides), on_one_device(*sides)
     xp = array_namespace(*sides)
-    other = next(label for label in range(3) if label not in options)  # for the side that has the rest
     labels = [
-        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=device_of(side))
-        for side, value in zip(sides, (options.inside, options.out))
+        xp.full(len(side), value, dtype=xp.int64, device=device_of(side))
+        for side, value in zip(sides, _labels_of_sides(options))
     ]
     return scores, _narrow(xp.concat(labels))
+
+
+def _labels_of_sides(options: StateOptions) -> list[int]:
+    """A label of in-distribution and one of OOD samples; of the side that has the rest, one that is no other's."""
+    other = next(label for label in range(3) if label not in options)
+    return [int(other if value == REST else value) for value in (options.inside, options.out)]
+
+
+def _of_right(right: Array, state: QualityState, options: StateOptions) -> OODState:
+    """The state of answers that are right, as in-distribution samples, or wrong."""
+    inside, out = _labels_of_sides(options)
+    rest: Any = {name: array for name, array in state.items() if name != QUALITIES}
+    return {**rest, "labels": _narrow(array_namespace(right).where(right, inside, out))}
 
 
 def _codes_of_words(references: Any, options: StateOptions) -> np.ndarray:
@@ -317,8 +341,9 @@ class OODBench(Metric):
 
     name = "ood_bench"
     fixed_options = frozenset({"in_value", "out_value", "ignore_value", "significant_bits"})
-    countable_tables = {"counts": ("scores", "labels")}
-    truth = ("labels",)
+    countable_tables = {"counts": ("scores", "labels", QUALITIES)}  # the latter in place of labels
+    truth = ("labels", QUALITIES)
+    classes_needed = (*Metric.classes_needed, ANSWERS)
     aliases = {"scores": "predictions", "labels": "references"}
     selecting = Metric.selecting | {"metrics", "thresholds"}
 
@@ -382,23 +407,34 @@ class OODBench(Metric):
         metrics = sorted(metric for metric in self.metric_list if metric in keys)
         return self.with_options({"metrics": metrics}) if metrics else self
 
-    def reduce(self, predictions: Any, references: Any = None) -> OODState:
-        """Check a batch of scores with labels, or a pair of scores without them.
+    def reduce(self, predictions: Any, references: Any = None, qualities: Any = None) -> OODState | QualityState:
+        """Check a batch of scores with labels, a pair of scores without them, or scores with qualities of answers.
 
         Parameters: predictions (N,), higher is more OOD, or the tuple (in-distribution scores (N_in,), OOD scores
-        (N_out,)); references (N,) labels.
-        Returns an `OODState`, which still holds the ignored samples.
-        Raises TypeError without references, unless predictions are such a tuple; ValueError for NaN, lengths and shapes
-        that do not fit, and any other label.
+        (N_out,)); references (N,) labels; in their place, for aurc, auarc, e_aurc and prr, qualities (N,) of answers,
+        in [0, 1], where 1 is right and 0 is wrong.
+        Returns an `OODState`, which still holds the ignored samples, or a `QualityState`.
+        Raises TypeError without references, unless predictions are such a tuple or there are qualities, and with both;
+        ValueError for NaN, lengths and shapes that do not fit, any other label, and qualities outside [0, 1].
         """
+        if qualities is not None:
+            return quality_state(predictions, references, qualities, self.significant_bits)
         return ood_state(predictions, references, self.state_options)
 
-    def as_state(self, state: Mapping[str, Any]) -> OODState:
+    def as_state(self, state: Mapping[str, Any]) -> OODState | QualityState:
         """Check a state from elsewhere."""
+        if QUALITIES in state:
+            return as_quality_state(state, self.significant_bits)
         return as_ood_state(state, self.state_options)
 
-    def prepare(self, state: OODState) -> PreparedSides:
-        """Sort the OOD and the in-distribution samples."""
+    def prepare(self, state: Any) -> Prepared:
+        """Sort the OOD and the in-distribution samples, or answers with qualities."""
+        if QUALITIES in state:
+            check_graded([*self.parsed.measures, *self.parsed.functions], per_sample=self.per_sample)
+            right = are_right(state)
+            if right is None:
+                return prepared_answers(state, [*self.parsed.measures])
+            state = _of_right(right, state, self.state_options)
         if self.thresholds and self.step is not None:
             raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
         if self.per_sample and self.step is not None and self.threshold is None:
@@ -444,8 +480,10 @@ class OODBench(Metric):
         sides = xp.astype(is_in, xp.int64)
         return sides if is_used is None else xp.where(is_used, sides, -1)
 
-    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
         """The results of functions, but of cut scores; with `per_sample`, the table of samples."""
+        if isinstance(prepared, PreparedTable):  # of qualities
+            return {}
         check_thresholds_exist(results)
         out, inside = prepared.sides
         tables: dict[str, Any] = {}
