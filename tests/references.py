@@ -336,9 +336,26 @@ def openauc(
     }
 
 
+def graded(predictions: Scores, qualities: Sequence[float], metrics: Sequence[str]) -> Results:
+    """Areas of Σ_k (loss of the first k)/k, with the loss 1 − q of an answer, and of tied ones their mean."""
+
+    def area(scores: Sequence[float]) -> Fraction:
+        losses: list[Fraction] = []
+        for score in sorted(set(scores)):
+            tied = [1 - Fraction(q) for q, s in zip(qualities, scores) if s == score]
+            losses += [sum(tied, Fraction()) / len(tied)] * len(tied)
+        risks = (sum(losses[:k], Fraction()) / k for k in range(1, len(losses) + 1))
+        return sum(risks, Fraction()) / len(losses)
+
+    aurc, best = area(predictions), area([-q for q in qualities])
+    risk = sum((1 - Fraction(q) for q in qualities), Fraction()) / len(qualities)
+    areas = {"aurc": aurc, "auarc": 1 - aurc, "e_aurc": aurc - best, "prr": (risk - aurc) / (risk - best)}
+    return {name: areas[name] for name in metrics}
+
+
 def ood_bench(
     predictions: Scores,
-    references: Labels,
+    references: Labels = (),
     metrics: Sequence[str] = ("auroc", "fpr95tpr"),
     in_value: int = 0,
     out_value: int = 1,
@@ -346,7 +363,10 @@ def ood_bench(
     threshold: float | None = None,
     cost_miss: float = 1.0,
     cost_false_alarm: float = 1.0,
+    qualities: Sequence[float] = (),
 ) -> Results:
+    if qualities:
+        return graded(predictions, qualities, metrics)
     costs = Fraction(str(cost_miss)), Fraction(str(cost_false_alarm))
     ood = [s for s, y in zip(predictions, references) if y == out_value]
     ind = [s for s, y in zip(predictions, references) if y == in_value]

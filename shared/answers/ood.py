@@ -10,8 +10,10 @@ import numpy as np
 
 from ..metric.groups import GROUPS
 from ..metric.rounding import number_text
+from ..metric.states import num_samples
 from ..ood.measures import has_threshold
 from ..ood.ood_bench import OODBench, StateOptions, is_inside, ood_sides, state_options
+from ..ood.qualities import QUALITIES
 from ..ranking.counts import Side
 from ..ranking.roc import precision_recall_curve
 from ..reading.reasons import some
@@ -82,11 +84,20 @@ def _labels(computed: Computed) -> StateOptions:
     return state_options(options["in_value"], options["out_value"], options["ignore_value"], None)
 
 
-def _decisions(computed: Computed) -> Decisions:
+def _has_sides(computed: Computed) -> bool:
+    """Whether samples have labels, rather than qualities."""
+    return QUALITIES not in computed.state
+
+
+def _decisions(computed: Computed) -> Decisions | None:
+    if not _has_sides(computed):
+        return None
     return binary_decisions(sides(computed), WORDS, chosen=computed.options["threshold"], points=computed.points)
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:
+    if not _has_sides(computed):
+        return []
     out, inside = sides(computed)
     both = ((WORDS[1], "known", inside), (WORDS[0], "unknown", out))
     area, pr_area, note = "auroc", "aupr_out", ""
@@ -111,7 +122,7 @@ def _figures(computed: Computed) -> Sequence[Figure]:
 
 def _worst(computed: Computed) -> Sequence[Worst]:
     state = computed.state
-    if "counts" in state:  # equal samples are one row
+    if "counts" in state or not _has_sides(computed):  # equal samples are one row
         return ()
     inside, kept = is_inside(np.asarray(state["labels"]), _labels(computed))
     kept = np.ones(len(inside), bool) if kept is None else kept
@@ -160,6 +171,8 @@ def _notes(computed: Computed) -> Sequence[str]:
 
 
 def _data(computed: Computed) -> str:
+    if not _has_sides(computed):
+        return f"{num_samples(computed.state):,} answers"
     out, inside = sides(computed)
     return f"{out.total:,} OOD, {inside.total:,} in-distribution"
 

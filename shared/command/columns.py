@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import click
 
 from ..arrays.checks import did_you_mean
+from ..loading import metric_class
 from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
+from ..metric.metric import SIBLING_COLUMNS, unknown_name
 from ..metric.states import COUNTS
 from ..reading.read import read
 from ..reading.reading import Reading
@@ -32,6 +34,7 @@ COLUMNS = {
     "open_scores": "Open-set scores, higher is more unknown, or which to take of the predictions, logits: "
     f"{', '.join(SCORES)}.",
     "open_labels": "1 for unknown samples, 0 for known ones.",
+    "qualities": "Qualities of answers, in [0, 1], in place of references.",
     "image_scores": "Anomaly scores of the images.",
     "image_labels": "1 for anomalous images, 0 for normal ones.",
     "samples": "Names of samples, if each has several images.",
@@ -93,7 +96,14 @@ class Source(NamedTuple):
         return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, own)))))
 
     def read(self, name: str, **how: Any) -> Reading:
-        """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored."""
+        """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored.
+
+        Raises TypeError for a column that the metric would have to know, such as qualities.
+        """
+        metric = metric_class(name)
+        wrong = next((one for one in self.places if one not in SIBLING_COLUMNS and one not in metric.columns), None)
+        if wrong is not None:
+            raise unknown_name(metric, wrong, metric.columns)
         known = {column: place for column, place in self.places.items() if column in LAYOUTS[name].names}
         if self.files:
             columns: dict[str, Any] = {column: self._names(place) for column, place in known.items()}

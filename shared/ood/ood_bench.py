@@ -42,7 +42,7 @@ from ..arrays.checks import (
 )
 from ..metric.groups import column_items
 from ..metric.metric import Metric
-from ..metric.prepared import Prepared, PreparedTable
+from ..metric.prepared import PreparedTable
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..metric.signature import function_text
 from ..ranking.counts import PreparedSides, Side, check_both_classes, exceeded_threshold, sides_of_kinds
@@ -61,7 +61,6 @@ from .measures import (
     metric_list,
     parsed,
 )
-
 from .qualities import (
     ANSWERS,
     QUALITIES,
@@ -194,8 +193,10 @@ def _labels_of_sides(options: StateOptions) -> list[int]:
 def _of_right(right: Array, state: QualityState, options: StateOptions) -> OODState:
     """The state of answers that are right, as in-distribution samples, or wrong."""
     inside, out = _labels_of_sides(options)
-    rest: Any = {name: array for name, array in state.items() if name != QUALITIES}
-    return {**rest, "labels": _narrow(array_namespace(right).where(right, inside, out))}
+    of_right: Any = {name: array for name, array in state.items() if name != QUALITIES}
+    of_right["labels"] = _narrow(array_namespace(right).where(right, inside, out))
+    labelled: OODState = of_right
+    return labelled
 
 
 def _codes_of_words(references: Any, options: StateOptions) -> np.ndarray:
@@ -427,8 +428,8 @@ class OODBench(Metric):
             return as_quality_state(state, self.significant_bits)
         return as_ood_state(state, self.state_options)
 
-    def prepare(self, state: Any) -> Prepared:
-        """Sort the OOD and the in-distribution samples, or answers with qualities."""
+    def prepare(self, state: Any) -> Any:
+        """Sort the OOD and the in-distribution samples, for `PreparedSides`, or table answers with qualities."""
         if QUALITIES in state:
             check_graded([*self.parsed.measures, *self.parsed.functions], per_sample=self.per_sample)
             right = are_right(state)

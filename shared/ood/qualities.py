@@ -80,10 +80,10 @@ class _Areas(NamedTuple):
 
     def rates(self, state: QualityState) -> Results:
         """The areas, with their errors if scores were cut."""
-        columns = (to_numpy(state[name]) for name in ("scores", "qualities"))  # type: ignore[literal-required]
+        scores, qualities = to_numpy(state["scores"]), to_numpy(state["qualities"])
         counts = to_numpy(state["counts"]) if "counts" in state else None
         bits = int(state["significant_bits"]) if "significant_bits" in state else None
-        ends = graded_areas(*columns, counts, bits=bits, metrics=self.metrics)
+        ends = graded_areas(scores, qualities, counts, bits=bits, metrics=self.metrics)
         rates = {name: Rate(each[0], GRADED[name], share=name != "prr") for name, each in ends.items()}
         return {**(rates if bits is None else with_errors(rates, ends))}
 

@@ -1,7 +1,7 @@
 """Areas under risk over coverage of answers with a quality in [0, 1], rather than right and wrong ones.
 
 Answers are accepted in ascending order of their scores. The loss of an answer is 1 − q, and answers with one score have
-the mean loss of these. With tail and share as of `risk`, and N answers of the qualities q,
+the mean loss of these. With tail and share as of `risk_curves`, and N answers of the qualities q,
 
     1/N Σ_k (quality of the first k)/k = 1/N Σ q·(1 + tail − share) = (Σ q + gain)/N
     auarc = (Σ q + gain)/N = 1 − aurc, e_aurc = (most − gain)/N, prr = gain/most
@@ -26,11 +26,11 @@ from ..arrays.compacting import compact_rows
 from ..arrays.sorting import first_of_each, indices, sorted_with
 from ..metric.prepared import MissingClassError
 from .quantities import was_cut
-from .risk import FEW, HARMONIC, MARGIN, MULTIPLE, sum_of_gains, tails_and_shares, unit_of_gains
+from .risk_curves import FEW_SAMPLES, HARMONIC_NUMBERS, MARGIN, MULTIPLE, sum_of_gains, tails_and_shares, unit_of_gains
 
 GRADED = {"aurc": False, "auarc": True, "e_aurc": False, "prr": True}  # whether higher is better
 _UNIT, _LIMB = 60, 20  # bits of a difference, and of the parts that are summed: of 2^40 answers sums are below 2^60
-_AT_ONCE = 1 << 15  # groups of equal scores, whose arrays fit a cache
+_GROUPS_AT_ONCE = 1 << 15  # groups of equal scores, whose arrays fit a cache
 
 
 class _Order(NamedTuple):
@@ -94,8 +94,8 @@ def graded_areas(
     every = [_areas(answers, own, most)]
     for sign in () if bits is None else (1, -1):
         order = np.lexsort((-sign * qualities, scores))
-        graded, cut_to = qualities[order], scores[order]
-        begins = first_of_each(cut_to) | (was_cut(cut_to, bits) & first_of_each(graded))
+        graded, ordered = qualities[order], scores[order]
+        begins = first_of_each(ordered) | (was_cut(ordered, bits or 0) & first_of_each(graded))
         apart = _Order.of(begins, graded, counts[order])
         every.append(_areas(answers, apart, most, sign * (len(apart.first) > len(own.first))))
     return {name: tuple(areas[name] for areas in every) for name in metrics}
@@ -117,7 +117,7 @@ class _Answers(NamedTuple):
         upto = np.cumsum(sizes)
         number = int(upto[-1])
         centre = float(levels[np.searchsorted(upto, number // 2, side="right")])
-        if number <= FEW:
+        if number <= FEW_SAMPLES:
             unit = Fraction(1, max(each.as_integer_ratio()[1] for each in levels.tolist()))
         else:
             unit = Fraction(2) ** (int(np.frexp(max(levels[-1] - centre, centre - levels[0]))[1]) - _UNIT)
@@ -127,21 +127,23 @@ class _Answers(NamedTuple):
         return answers._replace(total=Fraction(centre) * number + unit * total, spread=unit * spread)
 
     def units(self, qualities: np.ndarray) -> np.ndarray:
-        """q − c in units: as exact integers of up to 256 answers, else as rounded int64."""
-        if self.number <= FEW:
-            exact = [(Fraction(each) - Fraction(self.centre)) / self.unit for each in qualities.tolist()]
-            return np.asarray([*map(int, exact)], dtype=object)
+        """Q − c in units: as exact integers of up to 256 answers, else as rounded int64."""
+        if self.number <= FEW_SAMPLES:
+            whole = self.unit.denominator  # a multiple of the denominators of all qualities
+            ratios = [each.as_integer_ratio() for each in (self.centre, *qualities.tolist())]
+            centre, *exact = [above * (whole // below) for above, below in ratios]
+            return np.asarray([each - centre for each in exact], dtype=object)
         exponent = self.unit.denominator.bit_length() - self.unit.numerator.bit_length()
         return np.rint(np.ldexp(qualities - self.centre, exponent)).astype(np.int64)
 
     def gain(self, order: _Order) -> Fraction:
         """Σ (q − c)·(tail − share), each group of answers with one tail and one share."""
-        if self.number <= FEW:
+        if self.number <= FEW_SAMPLES:
             sums = _by_group(self.units(order.qualities) * order.counts, order.first)
             return self.unit * Fraction(_exact_gain(sums, order, self.number), unit_of_gains(self.number))
         total, ends = 0, np.append(order.first, len(order.counts))
-        for start in range(0, len(order.first), _AT_ONCE):
-            groups = slice(start, start + _AT_ONCE)
+        for start in range(0, len(order.first), _GROUPS_AT_ONCE):
+            groups = slice(start, start + _GROUPS_AT_ONCE)
             first = order.first[groups]
             rows = slice(first[0], ends[start + len(first)])
             units, counts = self.units(order.qualities[rows].astype(np.float64)), order.counts[rows]
@@ -162,10 +164,10 @@ def _limbs(units: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
 
 
 def _exact_gain(sums: np.ndarray, order: _Order, number: int) -> int:
-    last, total = HARMONIC[number], 0
+    last, total = HARMONIC_NUMBERS[number], 0
     for size, lower, equal in zip(sums.tolist(), order.before.tolist(), order.tied.tolist()):
-        through = HARMONIC[lower + equal]
-        share = lower * (through - HARMONIC[lower]) * (MULTIPLE // equal)
+        through = HARMONIC_NUMBERS[lower + equal]
+        share = lower * (through - HARMONIC_NUMBERS[lower]) * (MULTIPLE // equal)
         total += size * ((last - through) * MULTIPLE - share)
     return total
 
@@ -176,7 +178,7 @@ def _areas(answers: _Answers, order: _Order, most: Fraction | None, unsure: int 
     unsure: 1 or −1 if rounding may add to its gain, or take from it
     """
     gain = answers.gain(order)
-    if answers.number > FEW:
+    if answers.number > FEW_SAMPLES:
         gain += unsure * answers.spread * Fraction(MARGIN, unit_of_gains(answers.number))
     mean = (answers.total + gain) / answers.number
     areas = {"aurc": min(1.0, max(0.0, float(1 - mean))), "auarc": min(1.0, max(0.0, float(mean)))}

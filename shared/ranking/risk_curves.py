@@ -43,9 +43,11 @@ from .quantities import (
     positives_first,
 )
 
-FEW = 1 << 8  # samples, of which sums are exact
-MULTIPLE = math.lcm(*range(1, FEW + 1))
-HARMONIC = [*accumulate((MULTIPLE // k for k in range(1, FEW + 1)), initial=0)]  # in units of 1/MULTIPLE
+FEW_SAMPLES = 1 << 8  # samples, of which sums are exact
+MULTIPLE = math.lcm(*range(1, FEW_SAMPLES + 1))
+HARMONIC_NUMBERS = [
+    *accumulate((MULTIPLE // k for k in range(1, FEW_SAMPLES + 1)), initial=0)
+]  # in units of 1/MULTIPLE
 
 _BITS = 57  # tails and shares of many samples are in units of 2^-57: H(2^40) is below 2^5
 MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
@@ -81,7 +83,7 @@ _LN2 = _logarithm(Fraction(2))
 _OF_EXPONENT = np.asarray([_fixed((k - 1) * _LN2) for k in range(64)])  # ln(2^k/2)
 _CENTRES = [Fraction(2 * i + 1, 2 << _STEPS) for i in range(1 << _STEPS)]
 _OF_CENTRE = np.asarray([_fixed(_logarithm(2 * each) - _LN2) if each > 1 / 2 else 0 for each in _CENTRES])
-_FIRST = np.asarray([_fixed(Fraction(HARMONIC[n], MULTIPLE) - _EULER) for n in range(_SERIES)])
+_FIRST = np.asarray([_fixed(Fraction(HARMONIC_NUMBERS[n], MULTIPLE) - _EULER) for n in range(_SERIES)])
 
 
 def _artanh(z: np.ndarray, terms: int) -> np.ndarray:
@@ -137,7 +139,7 @@ def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, nu
 
 def unit_of_gains(number: int) -> int:
     """Of how many samples gains are in which unit: its inverse."""
-    return MULTIPLE**2 if number <= FEW else 1 << _BITS
+    return MULTIPLE**2 if number <= FEW_SAMPLES else 1 << _BITS
 
 
 class Gains(NamedTuple):
@@ -158,7 +160,7 @@ def gains(counts: Counts) -> Gains:
     sizes, tp, above, fp = (to_numpy(column) for column in (counts.sizes, counts.tp, counts.above, counts.fp))
     before, tied = number - tp - fp, sizes + fp - above
     few, others = sizes, fp - above
-    if number <= FEW:
+    if number <= FEW_SAMPLES:
         total = _exact_sum(sizes, before, tied, number)
     elif counts.num_positives <= counts.num_negatives:
         total = -_sum_of_gains(sizes, before, tied, number=number)
@@ -178,10 +180,10 @@ def gains(counts: Counts) -> Gains:
 
 
 def _exact_sum(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, number: int) -> int:
-    last, total = HARMONIC[number], 0
+    last, total = HARMONIC_NUMBERS[number], 0
     for size, lower, equal in zip(sizes.tolist(), before.tolist(), tied.tolist()):
-        through = HARMONIC[lower + equal]
-        share = lower * (through - HARMONIC[lower]) * (MULTIPLE // equal)
+        through = HARMONIC_NUMBERS[lower + equal]
+        share = lower * (through - HARMONIC_NUMBERS[lower]) * (MULTIPLE // equal)
         total += size * (share - (last - through) * MULTIPLE)
     return total
 
@@ -190,7 +192,7 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
     """The gain of all runs, from the highest on: E − Σ_k e(k)/k, in the unit of `unit_of_gains`."""
     number = num_errors + num_right
     gain = sum(part.total for part in parts)
-    if number <= FEW:
+    if number <= FEW_SAMPLES:
         return gain
     if num_right < num_errors:  # those between the runs, and below the last
         reached = [0, *(part.reached for part in parts)]
@@ -210,8 +212,8 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
 def _gain_and_most(parts: Sequence[Gains], num_errors: int, num_right: int) -> tuple[int, int]:
     """The gain, and that of the perfect order: with R right ones of N samples R·(H(N) − H(R))."""
     number = num_errors + num_right
-    if number <= FEW:
-        most = num_right * (HARMONIC[number] - HARMONIC[num_right]) * MULTIPLE
+    if number <= FEW_SAMPLES:
+        most = num_right * (HARMONIC_NUMBERS[number] - HARMONIC_NUMBERS[num_right]) * MULTIPLE
     elif num_errors <= num_right:
         most = -_sum_of_gains(*np.asarray([[num_errors], [num_right], [num_errors]]), number=number)
     else:

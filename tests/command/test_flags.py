@@ -134,6 +134,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             **dict.fromkeys(
                 ("--image-scores", "--image-labels", "--samples", "--counts", "--groups", "--clusters"), NONE
             ),
+            "--qualities": NONE,
             **PATTERNS,
             "--option": "tpr",
             "--save": NO_FOLDER,
@@ -148,7 +149,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
         {
             **dict.fromkeys(("--first-predictions", "--first-open-scores", "--first-image-scores"), NONE),
             **dict.fromkeys(("--second-predictions", "--second-open-scores", "--second-image-scores"), NONE),
-            **dict.fromkeys(("--references", "--open-labels", "--image-labels", "--samples"), NONE),
+            **dict.fromkeys(("--references", "--open-labels", "--qualities", "--image-labels", "--samples"), NONE),
             **dict.fromkeys(("--counts", "--groups", "--clusters"), NONE),
             **PATTERNS,
             "--option": "tpr",
@@ -234,8 +235,8 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
     "describe": ([], {}),
     "list": ([], {}),
 }
-# flags that an error comes before: the others exclude them, or are wrong without their files
-ONLY_BESIDE = {"compute": ("--images",), "detect": ("--model", "--data")}
+# flags that an error comes before: the others or the metric exclude them, or are wrong without their files
+ONLY_BESIDE = {"compute": ("--images", "--qualities"), "compare": ("--qualities",), "detect": ("--model", "--data")}
 CASES = [(command, flag) for command, (_, flags) in WRONG.items() for flag in flags]
 
 

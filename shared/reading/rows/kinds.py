@@ -65,6 +65,7 @@ class Column:
 
     precedence: ClassVar[int] = 2  # the order in which kinds are guessed by values; 0 for those that are not
     is_checked: ClassVar[bool] = True  # whether cells that cannot be read are an error
+    is_guessed: ClassVar[bool] = True  # whether it is guessed, rather than chosen or left out
     is_predicted: ClassVar[bool] = False  # whether it is what a model says
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
@@ -281,9 +282,7 @@ class Names(Column):
 class Clusters(Names):
     """Names (N,) of what rows depend on; never guessed, since rows of one speaker may be independent or not."""
 
-    def guess(self, table: Table, free: Sequence[str]) -> list[str]:
-        """None."""
-        return []
+    is_guessed: ClassVar[bool] = False
 
     def is_likely(self, name: str, array: Any) -> bool:
         """Whether an array is named as what rows depend on, and rows repeat its values."""
@@ -291,6 +290,13 @@ class Clusters(Names):
         if plain(name) not in known or not isinstance(array, np.ndarray) or array.ndim != 1:
             return False
         return 1 < len({*array.tolist()}) < len(array)
+
+
+@dataclass(frozen=True)
+class Qualities(Column):
+    """Qualities (N,) of answers in place of labels; never guessed, since a table may have both."""
+
+    is_guessed: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from ...metric.groups import GROUPS
 from ..places import unsigned
 from ..tables.files import Table
 from .cells import are_words, distinct, num_dimensions, runs
-from .kinds import FLIPPED, Classes, Clusters, Column, Images, Names, Scores, TrueClasses
+from .kinds import FLIPPED, Classes, Clusters, Column, Images, Names, Qualities, Scores, TrueClasses
 from .labels import Labels
 
 MODELS = "detector"
@@ -54,6 +54,16 @@ class Layout:
             return np.asarray(columns[self.label]) == 1
         return np.asarray(columns["references"]) < 0
 
+    def of(self, chosen: Mapping[str, Any]) -> Layout:
+        """The layout beside chosen columns: with qualities there are no labels, and so no sides."""
+        graded = next((one.name for one in self.columns if isinstance(one, Qualities) and chosen.get(one.name)), None)
+        if graded is None:
+            return self
+        if chosen.get(self.label):
+            raise ValueError(f"{self.label}: expected none with {graded}, which stand in their place; got both")
+        columns = (column for column in self.columns if column.name != self.label and not column.part_of)
+        return replace(self, columns=tuple(columns), label="")
+
     @property
     def has_classes(self) -> bool:
         """Whether the references are true classes."""
@@ -89,6 +99,7 @@ _PARTS = ("open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class"
 _OOD = (
     Scores("predictions", ("scores", "score", "ood_score", "open_scores")),
     Labels("references", ("labels", "label", "is_ood", "ood", "open_labels", "truth", "ground_truth", "gt")),
+    Qualities("qualities", ("quality",), required=False, unused="labels"),
     *_OF_ROWS,
     Column("in-distribution scores", ("id_scores", "scores_in", "scores_id"), part_of="predictions", side=False),
     Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions", side=True),
@@ -153,10 +164,12 @@ def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> 
     Class scores may be columns that are named after the true classes; see `_classes_by_name`. `chosen`, the arrays of
     columns that are not to be guessed.
     """
-    guesses: dict[str, list[str]] = {}
+    guesses = {column.name: [*chosen.get(column.name, ())] for column in layout.columns if not column.is_guessed}
     predictions = layout.columns[0].name
     classes = chosen.get(predictions) if layout.has_classes else None
     for column in layout.columns:
+        if not column.is_guessed:
+            continue
         table = tables[column.source]
         free = [*table.arrays] if column.part_of else _free(table, guesses)
         guesses[column.name] = column.named(free, alike=False) if column.part_of else column.guess(table, free)

@@ -458,6 +458,7 @@ def rows_of(
     if len(inputs) > layout.inputs:
         raise ValueError(f"inputs: expected at most {layout.inputs}, got {len(inputs)}")
     columns = {name: value for name, value in (columns or {}).items() if inputs or value is not None}
+    layout = layout.of(columns)
     unknown = [name for name in columns if name not in layout.names]
     if unknown:
         raise ValueError(f"columns: expected names of {', '.join(layout.names)}, got {', '.join(unknown)}")
@@ -489,7 +490,7 @@ def rows_of(
         guesses = guessed_by_values(layout, tables, guesses)
         if layout.has_classes and settled.get(predictions):
             guesses[predictions] = []
-    guesses |= {column: [] for column in from_names}
+    guesses |= {column: [] for column in (*from_names, *(one.name for one in layout.columns if not one.is_guessed))}
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
     for name, own in chosen.items() if inputs else ():
         if not {*own} <= {*offers[name]}:
