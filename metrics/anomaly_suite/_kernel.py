@@ -1604,7 +1604,9 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     parts: list[Parts] = []
     for group, states in states_by_group(batches).items():
         for counts, columns in tables.items():
-            of_rows = counts == COUNTS and any(CLUSTERS in state for state in states)
+            there = {name for state in states for name in state}
+            columns = [name for name in columns if name in there]
+            of_rows = counts == COUNTS and CLUSTERS in there
             states = compacted(states, (*columns, CLUSTERS) if of_rows else columns, counts)
         parts += [{group: state} for state in states]
     return parts

@@ -22,7 +22,7 @@ import uuid
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -511,6 +511,17 @@ def as_integers(x: Any, name: str, ndim: int = 1) -> Array:
     elif labels.dtype == getattr(xp, "uint64", None) and labels.shape[0] and int(xp.max(labels)) >= 2**63:
         raise ValueError(f"{name}: expected integers below 2**63, got {int(xp.max(labels))}")
     return labels
+
+
+def as_qualities(x: Any, name: str) -> Array:
+    """Check (N,) numbers in [0, 1] and return them as float32 or float64."""
+    qualities = as_scores(x, name)
+    outside = (qualities < 0) | (qualities > 1)
+    xp = array_namespace(qualities)
+    if bool(xp.any(outside)):
+        row = int(xp.nonzero(outside)[0][0])
+        raise ValueError(f"{name}: expected numbers in [0, 1], got {float(qualities[row])!r} at position {row}")
+    return qualities
 
 
 def as_counts(x: Any, name: str) -> Array:
@@ -1287,6 +1298,76 @@ class MissingClassError(ValueError):
         self.defined = dict(defined)
 
 
+class Drawn(NamedTuple):
+    """A state as resamples see it."""
+
+    state: Any  # with as many entries as the state itself
+    strata: np.ndarray | None = None  # (N,) integers from 0; None for one stratum
+    is_used: np.ndarray | None = None  # (N,) flags of the entries that enter the results; None for all
+
+
+class PreparedTable(Prepared):
+    """The different rows of a state's table, in ascending order within their strata."""
+
+    def __init__(self, metric: Any, state: Any, columns: Sequence[str]) -> None:
+        self.metric, self.state, self.columns = metric, state, columns
+        self.sizes = to_numpy(state["counts"]) if "counts" in state else None
+
+    @cached_property
+    def drawn(self) -> Drawn:
+        """The state as resamples see it, computed only if there are any."""
+        drawn: Drawn = self.metric.drawn(self.state)
+        return drawn
+
+    @cached_property
+    def _entries(self) -> list[np.ndarray]:
+        """Strata and columns of the entries that are kept: rows in ascending order lie stratum by stratum."""
+        state, strata, is_used = self.drawn
+        entries = [to_numpy(state[name]) for name in self.columns]
+        entries = [np.zeros(len(entries[0]), np.int64) if strata is None else strata, *entries]
+        return entries if is_used is None else [entry[is_used] for entry in entries]
+
+    @cached_property
+    def _rows(self) -> tuple[list[np.ndarray], np.ndarray]:
+        is_used = self.drawn.is_used
+        sizes = self.sizes if self.sizes is None or is_used is None else self.sizes[is_used]
+        return compact_rows(self._entries, sizes)
+
+    @property
+    def counts(self) -> np.ndarray:  # type: ignore[override]
+        """The number of samples that each row stands for."""
+        return self._rows[1]
+
+    @property
+    def strata(self) -> np.ndarray:  # type: ignore[override]
+        """The stratum of each row."""
+        return self._rows[0][0]
+
+    def rates(self, counts: np.ndarray | None = None) -> Results:
+        """Results of the state, or of drawn rows."""
+        if counts is None:
+            exact: Results = self.metric.rates(self.state)
+            return exact
+        there = counts > 0
+        rows = {name: column[there] for name, column in zip(self.columns, self._rows[0][1:])}
+        results: Results = self.metric.rates({**self._scalars, **rows, "counts": counts[there]})
+        return results
+
+    @cached_property
+    def _scalars(self) -> State:
+        return {name: array for name, array in self.state.items() if not array.ndim}
+
+    def rows(self) -> np.ndarray:
+        """The row of each entry of the state."""
+        places = rows_and_places(self._entries)[2]
+        is_used = self.drawn.is_used
+        if is_used is None:
+            return places
+        rows = np.full(len(is_used), -1)
+        rows[is_used] = places
+        return rows
+
+
 # ---- metric/clusters.py ----------------------------------------------------------------------------------------------
 # Clusters: samples that depend on each other, such as frames of a video, utterances of a speaker, scans of a patient.
 
@@ -1565,7 +1646,9 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     parts: list[Parts] = []
     for group, states in states_by_group(batches).items():
         for counts, columns in tables.items():
-            of_rows = counts == COUNTS and any(CLUSTERS in state for state in states)
+            there = {name for state in states for name in state}
+            columns = [name for name in columns if name in there]
+            of_rows = counts == COUNTS and CLUSTERS in there
             states = compacted(states, (*columns, CLUSTERS) if of_rows else columns, counts)
         parts += [{group: state} for state in states]
     return parts
@@ -3762,12 +3845,14 @@ def sample_table(
 # ---- ranking/risk_curves.py ------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
-_FEW = 1 << 8  # samples, of which sums are exact
-_MULTIPLE = math.lcm(*range(1, _FEW + 1))
-_HARMONIC = [*accumulate((_MULTIPLE // k for k in range(1, _FEW + 1)), initial=0)]  # in units of 1/_MULTIPLE
+FEW_SAMPLES = 1 << 8  # samples, of which sums are exact
+MULTIPLE = math.lcm(*range(1, FEW_SAMPLES + 1))
+HARMONIC_NUMBERS = [
+    *accumulate((MULTIPLE // k for k in range(1, FEW_SAMPLES + 1)), initial=0)
+]  # in units of 1/MULTIPLE
 
 _BITS = 57  # tails and shares of many samples are in units of 2^-57: H(2^40) is below 2^5
-_MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
+MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
 _STEPS = 6  # mantissas are split into 2^6 steps
 _SERIES = 32  # from where the series of harmonic numbers is exact to 2^-60
 _CLOSE = 1 / 16  # m/(2a + m + 1) up to which H(a + m) − H(a) is a series of its own
@@ -3800,7 +3885,7 @@ _LN2 = _logarithm(Fraction(2))
 _OF_EXPONENT = np.asarray([_fixed((k - 1) * _LN2) for k in range(64)])  # ln(2^k/2)
 _CENTRES = [Fraction(2 * i + 1, 2 << _STEPS) for i in range(1 << _STEPS)]
 _OF_CENTRE = np.asarray([_fixed(_logarithm(2 * each) - _LN2) if each > 1 / 2 else 0 for each in _CENTRES])
-_FIRST = np.asarray([_fixed(Fraction(_HARMONIC[n], _MULTIPLE) - _EULER) for n in range(_SERIES)])
+_FIRST = np.asarray([_fixed(Fraction(HARMONIC_NUMBERS[n], MULTIPLE) - _EULER) for n in range(_SERIES)])
 
 
 def _artanh(z: np.ndarray, terms: int) -> np.ndarray:
@@ -3828,24 +3913,35 @@ def _harmonic(numbers: np.ndarray) -> np.ndarray:
     return np.where(numbers < _SERIES, _FIRST[np.minimum(numbers, _SERIES - 1)], series)
 
 
-def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
-    """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
-    below, through = _harmonic(before), _harmonic(before + tied)
-    most = int(_harmonic(np.asarray([number]))[0])
+def tails_and_shares(before: np.ndarray, tied: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """The tail and the share of some of N samples with one score, for each score, as int64 in units of 2^-57."""
+    through, most = _harmonic(before + tied), int(_harmonic(np.asarray([number]))[0])
+    if tied.max(initial=1) == 1:  # the bounds below are equal
+        return most - through, np.rint(before / (before + 1) * 2.0**_BITS).astype(np.int64)
+    below = _harmonic(before)
     z = tied / (2 * before + tied + 1)
     series = 2 * _artanh(z, 7) + (_correction(before + tied) - _correction(before))
     close = (z <= _CLOSE) & (before >= _SERIES)
     share = before / tied * np.where(close, series, (through - below) * 2.0**-_BITS)
     middle = (tied + 1) / 2  # the mean 1 − share lies between that of the chord and the value at the middle
     share = np.clip(share, before / (before + middle), (before + (tied - middle)) / (before + tied))
-    shares = np.rint(share * 2.0**_BITS).astype(np.int64)
-    total = int(sizes.sum())
-    return weighted_sum(sizes, most - through, 62, total) - weighted_sum(sizes, shares, _BITS + 1, total)
+    return most - through, np.rint(share * 2.0**_BITS).astype(np.int64)
+
+
+def sum_of_gains(sizes: np.ndarray, tails: np.ndarray, shares: np.ndarray) -> int:
+    """Σ sizes·(tail − share), in units of 2^-57; the sizes, which may be below 0, are of less than 2^60 in all."""
+    total = int(np.abs(sizes).sum())
+    return weighted_sum(sizes, tails, 62, total) - weighted_sum(sizes, shares, _BITS + 1, total)
+
+
+def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
+    """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
+    return sum_of_gains(sizes, *tails_and_shares(before, tied, number))
 
 
 def unit_of_gains(number: int) -> int:
     """Of how many samples gains are in which unit: its inverse."""
-    return _MULTIPLE**2 if number <= _FEW else 1 << _BITS
+    return MULTIPLE**2 if number <= FEW_SAMPLES else 1 << _BITS
 
 
 class Gains(NamedTuple):
@@ -3866,7 +3962,7 @@ def gains(counts: Counts) -> Gains:
     sizes, tp, above, fp = (to_numpy(column) for column in (counts.sizes, counts.tp, counts.above, counts.fp))
     before, tied = number - tp - fp, sizes + fp - above
     few, others = sizes, fp - above
-    if number <= _FEW:
+    if number <= FEW_SAMPLES:
         total = _exact_sum(sizes, before, tied, number)
     elif counts.num_positives <= counts.num_negatives:
         total = -_sum_of_gains(sizes, before, tied, number=number)
@@ -3886,11 +3982,11 @@ def gains(counts: Counts) -> Gains:
 
 
 def _exact_sum(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, number: int) -> int:
-    last, total = _HARMONIC[number], 0
+    last, total = HARMONIC_NUMBERS[number], 0
     for size, lower, equal in zip(sizes.tolist(), before.tolist(), tied.tolist()):
-        through = _HARMONIC[lower + equal]
-        share = lower * (through - _HARMONIC[lower]) * (_MULTIPLE // equal)
-        total += size * (share - (last - through) * _MULTIPLE)
+        through = HARMONIC_NUMBERS[lower + equal]
+        share = lower * (through - HARMONIC_NUMBERS[lower]) * (MULTIPLE // equal)
+        total += size * (share - (last - through) * MULTIPLE)
     return total
 
 
@@ -3898,7 +3994,7 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
     """The gain of all runs, from the highest on: E − Σ_k e(k)/k, in the unit of `unit_of_gains`."""
     number = num_errors + num_right
     gain = sum(part.total for part in parts)
-    if number <= _FEW:
+    if number <= FEW_SAMPLES:
         return gain
     if num_right < num_errors:  # those between the runs, and below the last
         reached = [0, *(part.reached for part in parts)]
@@ -3912,14 +4008,14 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
     if sum(part.even for part in parts) == number:  # the risk is the same at all coverages
         gain = 0
     margins = [part.margin for part in parts if part.margin]
-    return gain + (margins[0] * min(num_errors, num_right) * _MARGIN if margins else 0)
+    return gain + (margins[0] * min(num_errors, num_right) * MARGIN if margins else 0)
 
 
 def _gain_and_most(parts: Sequence[Gains], num_errors: int, num_right: int) -> tuple[int, int]:
     """The gain, and that of the perfect order: with R right ones of N samples R·(H(N) − H(R))."""
     number = num_errors + num_right
-    if number <= _FEW:
-        most = num_right * (_HARMONIC[number] - _HARMONIC[num_right]) * _MULTIPLE
+    if number <= FEW_SAMPLES:
+        most = num_right * (HARMONIC_NUMBERS[number] - HARMONIC_NUMBERS[num_right]) * MULTIPLE
     elif num_errors <= num_right:
         most = -_sum_of_gains(*np.asarray([[num_errors], [num_right], [num_errors]]), number=number)
     else:
@@ -4709,6 +4805,243 @@ def _sampled_measure(name: str) -> Measure:
     return Measure(measure, rate in ("tpr", "tnr"))
 
 
+# ---- ranking/graded.py -----------------------------------------------------------------------------------------------
+# Areas under risk over coverage of answers with a quality in [0, 1], rather than right and wrong ones.
+
+GRADED = {"aurc": False, "auarc": True, "e_aurc": False, "prr": True}  # whether higher is better
+_UNIT, _LIMB = 60, 20  # bits of a difference, and of the parts that are summed: of 2^40 answers sums are below 2^60
+_GROUPS_AT_ONCE = 1 << 15  # groups of equal scores, whose arrays fit a cache
+
+
+class _Order(NamedTuple):
+    """Answers in the order of their scores, and groups of these, each in random order."""
+
+    qualities: np.ndarray  # (R,)
+    counts: np.ndarray  # (R,) how many answers each row stands for
+    first: np.ndarray  # (G,) the first row of each group
+    before: np.ndarray  # (G,) the answers that are accepted earlier
+    tied: np.ndarray  # (G,) the answers of the group
+
+    @classmethod
+    def of(cls, begins: np.ndarray, qualities: np.ndarray, counts: np.ndarray) -> _Order:
+        """The groups of rows, from whether each row begins one."""
+        first = np.flatnonzero(begins)
+        tied = _by_group(counts, first)
+        return cls(qualities, counts, first, np.cumsum(tied) - tied, tied)
+
+    def is_perfect(self, highest: float) -> bool:
+        """Whether qualities, of which one is the highest, fall with the scores, and are equal where these are."""
+        if self.qualities[0] != highest:  # usually
+            return False
+        least, most = (each.reduceat(self.qualities, self.first) for each in (np.minimum, np.maximum))
+        return bool((least == most).all() and (least[:-1] >= most[1:]).all())
+
+
+def _by_group(values: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The sum of each group, from its first row."""
+    return values if len(first) == len(values) else np.add.reduceat(values, first)
+
+
+def graded_areas(
+    scores: np.ndarray,
+    qualities: np.ndarray,
+    counts: np.ndarray | None = None,
+    *,
+    bits: int | None = None,
+    metrics: Collection[str] = tuple(GRADED),
+) -> dict[str, tuple[float, ...]]:
+    """Areas by name and, if scores were cut, their two bounds before."""
+    counts = np.ones(len(scores), np.int64) if counts is None else counts
+    (levels,), sizes = compact_rows([qualities.astype(np.float64)], counts)
+    if len(levels) < 2:
+        raise MissingClassError(f"qualities: expected at least two different ones, got {levels.tolist()}")
+    answers = _Answers.of(levels, sizes)
+    perfect = _Order.of(np.ones(len(levels), bool), levels[::-1], sizes[::-1])
+    most = answers.gain(perfect) if {"e_aurc", "prr"} & {*metrics} else None
+    ordered, order = sorted_with(scores, indices(scores))
+    own = _Order.of(first_of_each(ordered), qualities[order], counts[order])
+    every = [_areas(answers, own, most)]
+    for sign in () if bits is None else (1, -1):
+        order = np.lexsort((-sign * qualities, scores))
+        graded, ordered = qualities[order], scores[order]
+        begins = first_of_each(ordered) | (was_cut(ordered, bits or 0) & first_of_each(graded))
+        apart = _Order.of(begins, graded, counts[order])
+        every.append(_areas(answers, apart, most, sign * (len(apart.first) > len(own.first))))
+    return {name: tuple(areas[name] for areas in every) for name in metrics}
+
+
+class _Answers(NamedTuple):
+    """What all orders of the same answers share."""
+
+    number: int
+    centre: float  # the median quality
+    unit: Fraction  # of differences from it
+    highest: float
+    total: Fraction  # Σ q
+    spread: Fraction  # Σ |q − c|
+
+    @classmethod
+    def of(cls, levels: np.ndarray, sizes: np.ndarray) -> _Answers:
+        """Of the different qualities, ascending, and how many answers have each."""
+        upto = np.cumsum(sizes)
+        number = int(upto[-1])
+        centre = float(levels[np.searchsorted(upto, number // 2, side="right")])
+        if number <= FEW_SAMPLES:
+            unit = Fraction(1, max(each.as_integer_ratio()[1] for each in levels.tolist()))
+        else:
+            unit = Fraction(2) ** (int(np.frexp(max(levels[-1] - centre, centre - levels[0]))[1]) - _UNIT)
+        answers = cls(number, centre, unit, float(levels[-1]), Fraction(), Fraction())
+        units = answers.units(levels)
+        total, spread = (sum(int((part * sizes).sum()) << low for low, part in _limbs(x)) for x in (units, abs(units)))
+        return answers._replace(total=Fraction(centre) * number + unit * total, spread=unit * spread)
+
+    def units(self, qualities: np.ndarray) -> np.ndarray:
+        """Q − c in units: as exact integers of up to 256 answers, else as rounded int64."""
+        if self.number <= FEW_SAMPLES:
+            whole = self.unit.denominator  # a multiple of the denominators of all qualities
+            ratios = [each.as_integer_ratio() for each in (self.centre, *qualities.tolist())]
+            centre, *exact = [above * (whole // below) for above, below in ratios]
+            return np.asarray([each - centre for each in exact], dtype=object)
+        exponent = self.unit.denominator.bit_length() - self.unit.numerator.bit_length()
+        return np.rint(np.ldexp(qualities - self.centre, exponent)).astype(np.int64)
+
+    def gain(self, order: _Order) -> Fraction:
+        """Σ (q − c)·(tail − share), each group of answers with one tail and one share."""
+        if self.number <= FEW_SAMPLES:
+            sums = _by_group(self.units(order.qualities) * order.counts, order.first)
+            return self.unit * Fraction(_exact_gain(sums, order, self.number), unit_of_gains(self.number))
+        total, ends = 0, np.append(order.first, len(order.counts))
+        for start in range(0, len(order.first), _GROUPS_AT_ONCE):
+            groups = slice(start, start + _GROUPS_AT_ONCE)
+            first = order.first[groups]
+            rows = slice(first[0], ends[start + len(first)])
+            units, counts = self.units(order.qualities[rows].astype(np.float64)), order.counts[rows]
+            weights = tails_and_shares(order.before[groups], order.tied[groups], self.number)
+            for low, limb in _limbs(units):
+                total += sum_of_gains(_by_group(limb * counts, first - first[0]), *weights) << low
+        return self.unit * Fraction(total, unit_of_gains(self.number))
+
+
+def _limbs(units: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:
+    """Split integers: (low, part) of each with Σ part·2^low, small enough to sum; Python's are small enough."""
+    if units.dtype == object:
+        yield 0, units
+        return
+    for low in range(0, _UNIT, _LIMB):
+        part = units >> low
+        yield low, part if low + _LIMB == _UNIT else part & ((1 << _LIMB) - 1)
+
+
+def _exact_gain(sums: np.ndarray, order: _Order, number: int) -> int:
+    last, total = HARMONIC_NUMBERS[number], 0
+    for size, lower, equal in zip(sums.tolist(), order.before.tolist(), order.tied.tolist()):
+        through = HARMONIC_NUMBERS[lower + equal]
+        share = lower * (through - HARMONIC_NUMBERS[lower]) * (MULTIPLE // equal)
+        total += size * ((last - through) * MULTIPLE - share)
+    return total
+
+
+def _areas(answers: _Answers, order: _Order, most: Fraction | None, unsure: int = 0) -> dict[str, float]:
+    """The areas of an order, with the gain of the perfect one or without those that need it."""
+    gain = answers.gain(order)
+    if answers.number > FEW_SAMPLES:
+        gain += unsure * answers.spread * Fraction(MARGIN, unit_of_gains(answers.number))
+    mean = (answers.total + gain) / answers.number
+    areas = {"aurc": min(1.0, max(0.0, float(1 - mean))), "auarc": min(1.0, max(0.0, float(mean)))}
+    if most is None:
+        return areas
+    gain = most if order.is_perfect(answers.highest) else min(gain, most)
+    return {**areas, "e_aurc": float((most - gain) / answers.number), "prr": float(gain / most)}
+
+
+# ---- ood/qualities.py ------------------------------------------------------------------------------------------------
+# Answers with a quality in [0, 1] in place of a label: their state, and the areas of risk over coverage of these.
+
+if TYPE_CHECKING:
+    from typing_extensions import NotRequired
+
+QUALITIES = "qualities"  # the column, and its array in a state
+_STRATUM = 2  # after those of unknown and of known samples: all answers are drawn together
+ANSWERS = "answers"  # what this stratum has samples of
+
+
+class QualityState(TypedDict):
+    """Scores with qualities."""
+
+    scores: Array  # (N,) higher is more likely wrong
+    qualities: Array  # (N,) in [0, 1]
+    counts: NotRequired[Array]  # (N,) how many answers each entry stands for; absent, one each
+    significant_bits: NotRequired[np.ndarray]  # how many of a score's were kept; absent where all were
+
+
+def quality_state(predictions: Any, references: Any, qualities: Any, bits: int | None) -> QualityState:
+    """The state of a batch: see `OODBench.reduce`."""
+    if references is not None:
+        raise TypeError("references: expected none with qualities, which stand in their place; got both")
+    if isinstance(predictions, tuple):
+        raise TypeError("predictions: expected scores (N,) with qualities, got a tuple")
+    scores, graded = as_scores(predictions, "predictions", narrow=True), as_qualities(qualities, QUALITIES)
+    check_lengths(predictions=scores, qualities=graded)
+    scores, graded = on_one_device(scores, graded)
+    if bits is None:
+        return {"scores": scores, "qualities": graded}
+    return {"scores": cut(scores, bits), "qualities": graded, "significant_bits": np.asarray(bits)}
+
+
+def as_quality_state(state: Mapping[str, Any], bits: int | None) -> QualityState:
+    """Check a state from elsewhere. Raises ValueError and TypeError for one that `quality_state` cannot return."""
+    check_arrays(state, [*QualityState.__annotations__], ["counts", "significant_bits"])
+    checked: Any = {
+        "scores": score_column(state, "scores"),
+        "qualities": to_numpy(as_qualities(state["qualities"], "state['qualities']")),
+    }
+    if "counts" in state:
+        checked["counts"] = count_column(state)
+    check_rows(checked)
+    return {**checked, **checked_bits(state, bits)}  # type: ignore[typeddict-item]
+
+
+def are_right(state: QualityState) -> Array | None:
+    """Whether each answer is right, (N,) booleans; None where some quality is neither 0 nor 1, or all are equal."""
+    qualities = state["qualities"]
+    xp, right = array_namespace(qualities), qualities == 1
+    both = bool(xp.any(right)) and not bool(xp.all(right))
+    return right if both and bool(xp.all(right | (qualities == 0))) else None
+
+
+class _Areas(NamedTuple):
+    """The areas of these names, of states."""
+
+    metrics: Sequence[str]
+
+    def drawn(self, state: QualityState) -> Drawn:
+        """The state as resamples see it."""
+        return Drawn(state, np.full(len(state["scores"]), _STRATUM))
+
+    def rates(self, state: QualityState) -> Results:
+        """The areas, with their errors if scores were cut."""
+        scores, qualities = to_numpy(state["scores"]), to_numpy(state["qualities"])
+        counts = to_numpy(state["counts"]) if "counts" in state else None
+        bits = int(state["significant_bits"]) if "significant_bits" in state else None
+        ends = graded_areas(scores, qualities, counts, bits=bits, metrics=self.metrics)
+        rates = {name: Rate(each[0], GRADED[name], share=name != "prr") for name, each in ends.items()}
+        return {**(rates if bits is None else with_errors(rates, ends))}
+
+
+def prepared_answers(state: QualityState, metrics: Sequence[str]) -> PreparedTable:
+    """Answers whose qualities are not just 0 and 1."""
+    return PreparedTable(_Areas(metrics), state, ("scores", QUALITIES))
+
+
+def check_graded(metrics: Sequence[Any], *, per_sample: bool) -> None:
+    """Raise ValueError unless all names are of areas that qualities have."""
+    other = next((name for name in metrics if name not in GRADED), None)
+    if other is not None:
+        raise ValueError(f"metrics: expected some of {', '.join(GRADED)} with qualities, got {other}")
+    if per_sample:
+        raise ValueError("per_sample: expected False with qualities, which say no side of a sample; got True")
+
+
 # ---- ood/ood_bench.py ------------------------------------------------------------------------------------------------
 # ood_bench: every metric of an out-of-distribution detector, by name, from one sort of its scores.
 
@@ -4817,12 +5150,26 @@ def _of_pair(predictions: Any, options: StateOptions) -> tuple[Array, Array]:
     sides = [as_scores(side, f"predictions[{i}]", narrow=True) for i, side in enumerate(predictions)]
     scores, sides = concatenate(sides), on_one_device(*sides)
     xp = array_namespace(*sides)
-    other = next(label for label in range(3) if label not in options)  # for the side that has the rest
     labels = [
-        xp.full(len(side), other if value == REST else value, dtype=xp.int64, device=device_of(side))
-        for side, value in zip(sides, (options.inside, options.out))
+        xp.full(len(side), value, dtype=xp.int64, device=device_of(side))
+        for side, value in zip(sides, _labels_of_sides(options))
     ]
     return scores, _narrow(xp.concat(labels))
+
+
+def _labels_of_sides(options: StateOptions) -> list[int]:
+    """A label of in-distribution and one of OOD samples; of the side that has the rest, one that is no other's."""
+    other = next(label for label in range(3) if label not in options)
+    return [int(other if value == REST else value) for value in (options.inside, options.out)]
+
+
+def _of_right(right: Array, state: QualityState, options: StateOptions) -> OODState:
+    """The state of answers that are right, as in-distribution samples, or wrong."""
+    inside, out = _labels_of_sides(options)
+    of_right: Any = {name: array for name, array in state.items() if name != QUALITIES}
+    of_right["labels"] = _narrow(array_namespace(right).where(right, inside, out))
+    labelled: OODState = of_right
+    return labelled
 
 
 def _codes_of_words(references: Any, options: StateOptions) -> np.ndarray:
@@ -4892,8 +5239,9 @@ class OODBench(Metric):
 
     name = "ood_bench"
     fixed_options = frozenset({"in_value", "out_value", "ignore_value", "significant_bits"})
-    countable_tables = {"counts": ("scores", "labels")}
-    truth = ("labels",)
+    countable_tables = {"counts": ("scores", "labels", QUALITIES)}  # the latter in place of labels
+    truth = ("labels", QUALITIES)
+    classes_needed = (*Metric.classes_needed, ANSWERS)
     aliases = {"scores": "predictions", "labels": "references"}
     selecting = Metric.selecting | {"metrics", "thresholds"}
 
@@ -4952,16 +5300,26 @@ class OODBench(Metric):
         named = [each for each in functions if function_text(each) != getattr(each, "__name__", None)]
         return {**moving, **({"metrics": named} if named else {})}
 
-    def reduce(self, predictions: Any, references: Any = None) -> OODState:
-        """Check a batch of scores with labels, or a pair of scores without them."""
+    def reduce(self, predictions: Any, references: Any = None, qualities: Any = None) -> OODState | QualityState:
+        """Check a batch of scores with labels, a pair of scores without them, or scores with qualities of answers."""
+        if qualities is not None:
+            return quality_state(predictions, references, qualities, self.significant_bits)
         return ood_state(predictions, references, self.state_options)
 
-    def as_state(self, state: Mapping[str, Any]) -> OODState:
+    def as_state(self, state: Mapping[str, Any]) -> OODState | QualityState:
         """Check a state from elsewhere."""
+        if QUALITIES in state:
+            return as_quality_state(state, self.significant_bits)
         return as_ood_state(state, self.state_options)
 
-    def prepare(self, state: OODState) -> PreparedSides:
-        """Sort the OOD and the in-distribution samples."""
+    def prepare(self, state: Any) -> Any:
+        """Sort the OOD and the in-distribution samples, for `PreparedSides`, or table answers with qualities."""
+        if QUALITIES in state:
+            check_graded([*self.parsed.measures, *self.parsed.functions], per_sample=self.per_sample)
+            right = are_right(state)
+            if right is None:
+                return prepared_answers(state, [*self.parsed.measures])
+            state = _of_right(right, state, self.state_options)
         if self.thresholds and self.step is not None:
             raise ValueError("thresholds: expected False with a step, since sampled points are not reached; got True")
         if self.per_sample and self.step is not None and self.threshold is None:
@@ -5007,8 +5365,10 @@ class OODBench(Metric):
         sides = xp.astype(is_in, xp.int64)
         return sides if is_used is None else xp.where(is_used, sides, -1)
 
-    def tables(self, prepared: PreparedSides, results: Results) -> dict[str, Any]:
+    def tables(self, prepared: Any, results: Results) -> dict[str, Any]:
         """The results of functions, but of cut scores; with `per_sample`, the table of samples."""
+        if isinstance(prepared, PreparedTable):  # of qualities
+            return {}
         check_thresholds_exist(results)
         out, inside = prepared.sides
         tables: dict[str, Any] = {}

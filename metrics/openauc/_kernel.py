@@ -1622,7 +1622,9 @@ def compacted_parts(batches: Sequence[Parts], tables: Mapping[str, Sequence[str]
     parts: list[Parts] = []
     for group, states in states_by_group(batches).items():
         for counts, columns in tables.items():
-            of_rows = counts == COUNTS and any(CLUSTERS in state for state in states)
+            there = {name for state in states for name in state}
+            columns = [name for name in columns if name in there]
+            of_rows = counts == COUNTS and CLUSTERS in there
             states = compacted(states, (*columns, CLUSTERS) if of_rows else columns, counts)
         parts += [{group: state} for state in states]
     return parts
@@ -3894,12 +3896,14 @@ def open_set_samples(state: OpenSetState, threshold: float) -> dict[str, list[An
 # ---- ranking/risk_curves.py ------------------------------------------------------------------------------------------
 # Areas under the curves of risk over coverage, from the counts of errors, which score higher, and of the others.
 
-_FEW = 1 << 8  # samples, of which sums are exact
-_MULTIPLE = math.lcm(*range(1, _FEW + 1))
-_HARMONIC = [*accumulate((_MULTIPLE // k for k in range(1, _FEW + 1)), initial=0)]  # in units of 1/_MULTIPLE
+FEW_SAMPLES = 1 << 8  # samples, of which sums are exact
+MULTIPLE = math.lcm(*range(1, FEW_SAMPLES + 1))
+HARMONIC_NUMBERS = [
+    *accumulate((MULTIPLE // k for k in range(1, FEW_SAMPLES + 1)), initial=0)
+]  # in units of 1/MULTIPLE
 
 _BITS = 57  # tails and shares of many samples are in units of 2^-57: H(2^40) is below 2^5
-_MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
+MARGIN = 1 << (_BITS - 48)  # by which two tails or shares that are equal may differ, each with the error of an end
 _STEPS = 6  # mantissas are split into 2^6 steps
 _SERIES = 32  # from where the series of harmonic numbers is exact to 2^-60
 _CLOSE = 1 / 16  # m/(2a + m + 1) up to which H(a + m) − H(a) is a series of its own
@@ -3932,7 +3936,7 @@ _LN2 = _logarithm(Fraction(2))
 _OF_EXPONENT = np.asarray([_fixed((k - 1) * _LN2) for k in range(64)])  # ln(2^k/2)
 _CENTRES = [Fraction(2 * i + 1, 2 << _STEPS) for i in range(1 << _STEPS)]
 _OF_CENTRE = np.asarray([_fixed(_logarithm(2 * each) - _LN2) if each > 1 / 2 else 0 for each in _CENTRES])
-_FIRST = np.asarray([_fixed(Fraction(_HARMONIC[n], _MULTIPLE) - _EULER) for n in range(_SERIES)])
+_FIRST = np.asarray([_fixed(Fraction(HARMONIC_NUMBERS[n], MULTIPLE) - _EULER) for n in range(_SERIES)])
 
 
 def _artanh(z: np.ndarray, terms: int) -> np.ndarray:
@@ -3960,24 +3964,35 @@ def _harmonic(numbers: np.ndarray) -> np.ndarray:
     return np.where(numbers < _SERIES, _FIRST[np.minimum(numbers, _SERIES - 1)], series)
 
 
-def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
-    """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
-    below, through = _harmonic(before), _harmonic(before + tied)
-    most = int(_harmonic(np.asarray([number]))[0])
+def tails_and_shares(before: np.ndarray, tied: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    """The tail and the share of some of N samples with one score, for each score, as int64 in units of 2^-57."""
+    through, most = _harmonic(before + tied), int(_harmonic(np.asarray([number]))[0])
+    if tied.max(initial=1) == 1:  # the bounds below are equal
+        return most - through, np.rint(before / (before + 1) * 2.0**_BITS).astype(np.int64)
+    below = _harmonic(before)
     z = tied / (2 * before + tied + 1)
     series = 2 * _artanh(z, 7) + (_correction(before + tied) - _correction(before))
     close = (z <= _CLOSE) & (before >= _SERIES)
     share = before / tied * np.where(close, series, (through - below) * 2.0**-_BITS)
     middle = (tied + 1) / 2  # the mean 1 − share lies between that of the chord and the value at the middle
     share = np.clip(share, before / (before + middle), (before + (tied - middle)) / (before + tied))
-    shares = np.rint(share * 2.0**_BITS).astype(np.int64)
-    total = int(sizes.sum())
-    return weighted_sum(sizes, most - through, 62, total) - weighted_sum(sizes, shares, _BITS + 1, total)
+    return most - through, np.rint(share * 2.0**_BITS).astype(np.int64)
+
+
+def sum_of_gains(sizes: np.ndarray, tails: np.ndarray, shares: np.ndarray) -> int:
+    """Σ sizes·(tail − share), in units of 2^-57; the sizes, which may be below 0, are of less than 2^60 in all."""
+    total = int(np.abs(sizes).sum())
+    return weighted_sum(sizes, tails, 62, total) - weighted_sum(sizes, shares, _BITS + 1, total)
+
+
+def _sum_of_gains(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, *, number: int) -> int:
+    """Σ sizes·(tail − share), in units of 2^-57: of N samples, some with one score, of which `sizes` are summed."""
+    return sum_of_gains(sizes, *tails_and_shares(before, tied, number))
 
 
 def unit_of_gains(number: int) -> int:
     """Of how many samples gains are in which unit: its inverse."""
-    return _MULTIPLE**2 if number <= _FEW else 1 << _BITS
+    return MULTIPLE**2 if number <= FEW_SAMPLES else 1 << _BITS
 
 
 class Gains(NamedTuple):
@@ -3998,7 +4013,7 @@ def gains(counts: Counts) -> Gains:
     sizes, tp, above, fp = (to_numpy(column) for column in (counts.sizes, counts.tp, counts.above, counts.fp))
     before, tied = number - tp - fp, sizes + fp - above
     few, others = sizes, fp - above
-    if number <= _FEW:
+    if number <= FEW_SAMPLES:
         total = _exact_sum(sizes, before, tied, number)
     elif counts.num_positives <= counts.num_negatives:
         total = -_sum_of_gains(sizes, before, tied, number=number)
@@ -4018,11 +4033,11 @@ def gains(counts: Counts) -> Gains:
 
 
 def _exact_sum(sizes: np.ndarray, before: np.ndarray, tied: np.ndarray, number: int) -> int:
-    last, total = _HARMONIC[number], 0
+    last, total = HARMONIC_NUMBERS[number], 0
     for size, lower, equal in zip(sizes.tolist(), before.tolist(), tied.tolist()):
-        through = _HARMONIC[lower + equal]
-        share = lower * (through - _HARMONIC[lower]) * (_MULTIPLE // equal)
-        total += size * (share - (last - through) * _MULTIPLE)
+        through = HARMONIC_NUMBERS[lower + equal]
+        share = lower * (through - HARMONIC_NUMBERS[lower]) * (MULTIPLE // equal)
+        total += size * (share - (last - through) * MULTIPLE)
     return total
 
 
@@ -4030,7 +4045,7 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
     """The gain of all runs, from the highest on: E − Σ_k e(k)/k, in the unit of `unit_of_gains`."""
     number = num_errors + num_right
     gain = sum(part.total for part in parts)
-    if number <= _FEW:
+    if number <= FEW_SAMPLES:
         return gain
     if num_right < num_errors:  # those between the runs, and below the last
         reached = [0, *(part.reached for part in parts)]
@@ -4044,7 +4059,7 @@ def gain_of(parts: Sequence[Gains], num_errors: int, num_right: int) -> int:
     if sum(part.even for part in parts) == number:  # the risk is the same at all coverages
         gain = 0
     margins = [part.margin for part in parts if part.margin]
-    return gain + (margins[0] * min(num_errors, num_right) * _MARGIN if margins else 0)
+    return gain + (margins[0] * min(num_errors, num_right) * MARGIN if margins else 0)
 
 
 def _ends(order: Callable[[Counts, Array], Counts], margin: int) -> Callable[[Counts, Array], Gains]:
