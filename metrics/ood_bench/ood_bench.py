@@ -30,8 +30,8 @@ _KWARGS_DESCRIPTION = """
 Args:
     predictions: (N,) scores, higher is more OOD; or a tuple (in-distribution scores, OOD scores), without references.
     references: (N,) labels, `in_value` or `out_value`.
-    qualities: (N,) numbers in [0, 1] in place of references, the quality of each answer, for aurc, auarc, e_aurc and prr
-        alone: the loss of an answer is 1 - quality, that of tied ones the mean.
+    qualities: (N,) numbers in [0, 1] in place of references, the quality of each answer, for aurc, auarc, e_aurc and
+        prr alone: the loss of an answer is 1 - quality, that of tied ones the mean.
     counts: optional (N,) integers of at least 0: how many times each row occurs, if equal rows are already grouped.
     groups: optional (N,) strings or integers, or lists of them (or names such as a|b), the group or groups of each
         sample, such as a category, a data set or a seed; None, "" or NaN if it belongs to every group. Rates are then
