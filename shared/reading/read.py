@@ -58,9 +58,10 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     Parameters: metric, its name; inputs, files, folders, archives (.zip) or lists of these: one input, or predictions
     and references for openset_detection and maps and data for anomaly_suite, where a mapping of the first by name has
     several models; choices, of `read_boxes` and `read_maps` for files of boxes, maps and masks, else of `rows_of`,
-    which are columns (by name, a name or names of arrays in the files), read_as, leave_out, flip, stated and
-    by_position. What is not chosen is guessed from names and values, and said in `Reading.guesses`; how rows of several
-    files were joined is said in `Reading.notes`.
+    which are columns (by name, a name or names of arrays in the files), read_as, leave_out, flip, stated, by_position,
+    label_from_name, groups_from_name and clusters_from_name (regular expressions that read names of rows or files).
+    What is not chosen is guessed from names and values, and said in `Reading.guesses`; how rows of several files were
+    joined is said in `Reading.notes`.
 
     Returns a `Reading`, whose `columns` go into `compute`. Raises ValueError for an unknown metric, without inputs and
     columns, for files and cells that cannot be read, and for what would be left out, unless leave_out is true;
@@ -90,7 +91,8 @@ def takes(metric: str) -> str:
     >>> print(takes("accuracyk").splitlines()[2])
     - `predictions`: y_pred, preds, pred, logits, logit, probs, prob, proba, scores, score, class, guess, p
     """
-    lines = [f"Tables and arrays ({_listed(SUFFIXES)}), whose columns are recognised by these names, or by values:", ""]
+    kinds = _listed(filter(None, SUFFIXES))
+    lines = [f"Tables and arrays ({kinds}), whose columns are recognised by these names, or by values:", ""]
     for column in LAYOUTS[metric].columns:
         also = f": {_listed(column.names)}" if column.names else ""
         lines.append(f"- `{column.name}`{'' if column.required else ' (optional)'}{also}")

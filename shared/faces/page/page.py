@@ -341,7 +341,7 @@ class Page:
         own: dict[str, Sequence[Any]] = {"anomaly_suite": (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES))}
         own["openset_detection"] = ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml"))
         more = own.get(self.metric, ([], []))[place]
-        return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix != ".pt")])]
+        return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix not in (".pt", ""))])]
 
     def _request(self, visit: Visit) -> Request:
         held = visit.values

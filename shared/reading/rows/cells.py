@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import string
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -121,6 +122,7 @@ def distinct(array: np.ndarray) -> list[str]:
     return [*dict.fromkeys(map(str, array.tolist()))]
 
 
+@lru_cache(maxsize=512)  # a reading reduces each name some forty times
 def plain(name: str) -> str:
     """A name reduced to lower-case letters and digits, for comparison."""
     return re.sub(r"[^a-z0-9]", "", name.lower())
@@ -140,6 +142,7 @@ def number_at_end(name: str) -> int | None:
     return _numbered(name)[1]
 
 
+@lru_cache(maxsize=512)
 def _numbered(name: str) -> tuple[str, int | None]:
     """A name without the number at its end, and the number, of at most 18 digits."""
     match = _NUMBER.search(name[-19:])  # a regular expression of the whole is slow for names of a million characters

@@ -30,6 +30,7 @@ with extra("files"):
 HINT = "put a line of names above"
 BLANKS = " "  # one or more of them
 _COMMA, _POINT = (re.compile(rf"[-+]?\d*{mark}\d+([eE][-+]?\d+)?") for mark in (",", r"\."))
+_LINE = re.compile(r"[^\r\n]+")
 _BETWEEN_BLANKS = re.compile(r"[^\s,]+|[-+]?\d+,\d+([eE][-+]?\d+)?")  # whose commas are in numbers
 _LOOKED_AT = 100_000  # bytes
 _LOOKED_AT_BELOW = 20_000
@@ -61,19 +62,24 @@ def separators(text: bytes, stated: str = "", *, by_blanks: bool = False) -> Sep
     >>> separators(b"1 0.5\n0  0.25").between, separators(b"a cat\na dog").between
     (' ', ',')
     """
-    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))
+    lines = _first_lines(text, 2)
     for mark in stated if stated else ("\t", ";"):
         rows = [[cell.strip().strip('"') for cell in line.split(mark)] for line in lines]
-        first = [cell for row in rows[:2] for cell in row]
-        alike = len(rows[0]) > 1 and len({*map(len, rows[:2])}) == 1
-        if stated and stated != ",":
-            return Separators(mark, _decimal_mark(first, rows))
-        if alike and all("," not in cell or _COMMA.fullmatch(cell) for cell in first):
-            return Separators(mark, _decimal_mark(first, rows))
-    rows = [line.split() for line in lines if line.strip()]
-    if not stated and any(len(row) > 1 for row in rows[:2]) and _are_between_blanks(rows[:2], by_blanks):
-        return Separators(BLANKS, _decimal_mark([cell for row in rows[:2] for cell in row], rows))
+        first = [cell for row in rows for cell in row]
+        alike = len(rows[0]) > 1 and len({*map(len, rows)}) == 1
+        numbers = alike and all("," not in cell or _COMMA.fullmatch(cell) for cell in first)
+        if numbers or (stated and stated != ","):
+            return Separators(mark, _decimal_mark(first, text, mark))
+    rows = [line.split() for line in _first_lines(text, 2, without_blank=True)]
+    if not stated and any(len(row) > 1 for row in rows) and _are_between_blanks(rows, by_blanks):
+        return Separators(BLANKS, _decimal_mark([cell for row in rows for cell in row], text, None))
     return Separators(",", ".")
+
+
+def _first_lines(text: bytes, number: int | None = None, *, without_blank: bool = False) -> list[str]:
+    """The first lines of a text that are not empty, by default all in its first 100,000 bytes."""
+    lines = (line[0] for line in _LINE.finditer(text[:_LOOKED_AT].decode(errors="replace")))
+    return [*islice((line for line in lines if not without_blank or line.strip()), number)]
 
 
 def _are_between_blanks(rows: Sequence[Sequence[str]], by_blanks: bool) -> bool:
@@ -90,14 +96,15 @@ def _with_point(row: Sequence[str]) -> list[str]:
     return [cell.replace(",", ".") for cell in row]
 
 
-def _decimal_mark(first: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """The mark in fractions of the first cells or, if there are none, of a column."""
-    for cells in (first, *zip(*(row for row in rows if len(row) == len(rows[0])))):
-        commas, points = (any(map(pattern.fullmatch, cells)) for pattern in (_COMMA, _POINT))
-        if commas and (cells is first or not points):
+def _decimal_mark(first: Sequence[str], text: bytes, mark: str | None) -> str:
+    """The mark in fractions of the first cells or, if there are none, of a column, between marks or blanks."""
+    commas, points = (any(map(pattern.fullmatch, first)) for pattern in (_COMMA, _POINT))
+    if commas or points:
+        return "," if commas else "."
+    rows = [[cell.strip().strip('"') for cell in line.split(mark)] for line in _first_lines(text)]
+    for cells in zip(*(row for row in rows if len(row) == len(rows[0]))):
+        if any(map(_COMMA.fullmatch, cells)) and not any(map(_POINT.fullmatch, cells)):
             return ","
-        if points and cells is first:
-            return "."
     return "."
 
 
@@ -119,7 +126,7 @@ def _is_number(cell: str) -> bool:
 
 def _check_marks(text: bytes, mark: str) -> None:
     """Raise ValueError for values in the first two lines that upright strokes separate."""
-    lines = re.findall(r"[^\r\n]+", text[:_LOOKED_AT].decode(errors="replace"))[:2]
+    lines = _first_lines(text, 2)
     expected = "expected commas, semicolons, tabs or blanks between values, got"
     strokes = {line.count("|") for line in lines}
     if len(lines) > 1 and len(strokes) == 1 and 0 not in strokes and all(mark not in line for line in lines):
@@ -152,7 +159,7 @@ class Csv:
         columns of fractions that are named.
         """
         self._text = _trimmed(data)
-        if not self._text.strip():
+        if not self._text or self._text.isspace():
             raise ValueError("expected comma-separated values, got nothing")
         before = data[: len(data) + 1 - len(self._text)]
         self._lines_before = before.count(b"\n") + before.count(b"\r") - before.count(b"\r\n")
@@ -165,7 +172,7 @@ class Csv:
         if self._are_blanks:
             self._text, self._marks = _with_tabs(self._text), self._marks._replace(between="\t")
         _check_marks(self._text, self._marks.between)
-        line = re.findall(rb"^[^\r\n]*", self._text)[0].decode()
+        line = self._text[: self._text.index(b"\n")].partition(b"\r")[0].decode()
         cells = [cell.strip() for cell in next(csv.reader([line], delimiter=self._marks.between))]
         if len(cells) > 1:
             self._text = _without_blank_end(self._text)
@@ -176,7 +183,8 @@ class Csv:
         self.table = self._read(places if self.headless else [])
         if cells == places and _is_counted_header(self.table, line, self.wanted):
             self.table, self.headless = self.table.slice(1), False
-        counted = b"\n\n" not in self._text.rstrip()
+        blank = self._text.find(b"\n\n")
+        counted = blank < 0 or self._text[blank:].isspace()
         self.first_line = self._lines_before + 2 - self.headless if counted else None
 
     def _is_headless(self, cells: Sequence[str], line: str, names: Sequence[str]) -> bool:
@@ -291,7 +299,9 @@ class Csv:
 
 def _trimmed(data: bytes) -> bytes:
     """The text without blank lines and blanks before it, and with an end of its last line, which Arrow needs."""
-    return re.sub(rb"\A(\s*[\r\n])? *", b"", data.removeprefix(codecs.BOM_UTF8)) + b"\n"
+    text = data.removeprefix(codecs.BOM_UTF8)
+    blank = re.match(rb"(\s*[\r\n])? *", text)
+    return text[blank.end() if blank else 0 :] + b"\n"
 
 
 def _with_tabs(text: bytes) -> bytes:
@@ -304,6 +314,10 @@ def _with_tabs(text: bytes) -> bytes:
 
 def _without_blank_end(text: bytes) -> bytes:
     """The text without last lines of blanks, which are no rows of a table of several columns."""
+    last = text[-99:]  # to copy no large text
+    content = last.rstrip(b" \r\n")
+    if content and b" " not in last[len(content) :]:
+        return text
     end = re.compile(rb"[\r\n]").search(text, len(text.rstrip(b" \r\n")))
     return text[: end.start()] + b"\n" if end and b" " in text[end.start() :] else text
 

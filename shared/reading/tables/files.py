@@ -359,7 +359,7 @@ def _of_text(content: bytes, path: Path, *, names: Sequence[str], are_of_several
     words = {name: partial(csv.words, name) for name in csv.names}
     parts = [*arrays.values()]
     are_numbers = all(array.dtype.kind in "biuf" for array in parts)
-    has_labels = by_column and len(parts) > 1 and any(map(_is_of_two, parts))
+    has_labels = csv.headless and by_column and len(parts) > 1 and any(map(_is_of_two, parts))
     if csv.headless and not csv.wanted and (len(parts) == 1 or (are_numbers and not has_labels)):
         return Table({path.stem: parts[0] if len(parts) == 1 else np.column_stack(parts)}, alone=True)
     lines = {} if csv.first_line is None else dict.fromkeys(arrays, Lines(csv.first_line))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -12,11 +14,13 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import read
+from openworld_metrics.reading.reading import Reading
 from openworld_metrics.reading.tables.csv import Csv, separators
 from openworld_metrics.reading.tables.files import TEXTS, read_table
 from openworld_metrics.reading.tables.header import Header, reads_as
 from tests.conftest import Run
 from tests.examples import many, seeds
+from tests.reading.page import read_page
 
 KINDS = (
     lambda rng, i: f"{rng.random():.4f}",
@@ -166,3 +170,44 @@ def test_a_first_line_that_may_be_either(tmp_path: Path, run: Run) -> None:
     )
     assert read_table(path, ["1"]).arrays["1"].tolist() == [0.5, 0.25, 0.75]
     assert read_table(path, ["0.5"]).arrays["0.5"].tolist() == [0.25, 0.75]
+
+
+@many
+@given(seed=seeds)
+def test_pages_read_the_same(seed: int) -> None:
+    """Columns, guesses, notes and errors of read, for tables of all forms."""
+    rng = Random(seed)
+    known, unknown = rng.choice(
+        (("bonafide", "spoof"), ("target", "nontarget"), ("0", "1"), ("-1", "1"), ("up", "down"))
+    )
+    rows = [[f"u_{i}", f"{rng.random():.3f}", rng.choice((known, unknown))] for i in range(rng.randint(4, 12))]
+    order = rng.sample(range(3), rng.choice((2, 3)))
+    mark, header = rng.choice((" ", "\t", ",", "  ")), rng.choice(([], [["utt", "score", "key"]]))
+    text = "\n".join(mark.join(row[place] for place in order) for row in [*header, *rows])
+    with TemporaryDirectory() as folder:
+        if rng.random() < 0.2:
+            path, chosen = Path(folder, "x.json"), {"predictions": "all.score", "references": "all.key"}
+            columns = {"score": [float(row[1]) for row in rows], "key": [row[2] for row in rows]}
+            path.write_text(json.dumps({"name": "x", "all": columns}))
+        else:
+            path, chosen = Path(folder, f"x{rng.choice(TEXTS)}"), {}
+            path.write_text(text)
+        wishes = {name: [own] for name, own in chosen.items()}
+        outcomes = [
+            outcome(door)
+            for door in (
+                lambda: read("ood_bench", path, columns=chosen),
+                lambda: read_page("ood_bench", [[path]], wishes),
+            )
+        ]
+    assert outcomes[0] == outcomes[1]
+
+
+def outcome(door: Callable[[], Reading]) -> Any:
+    """What a door reads, or its error."""
+    try:
+        reading = door()
+    except (ValueError, TypeError) as error:
+        return str(error)
+    columns = {name: np.asarray(column).tolist() for name, column in reading.columns.items()}
+    return columns, reading.guesses, reading.notes, reading.census
