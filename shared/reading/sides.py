@@ -58,7 +58,7 @@ _WORDS: Mapping[str, tuple[bool, Place]] = {
 # words for known and unknown samples of a field, which mean these only beside one another: a class may be called human
 _PAIRS = (
     "bonafide spoof, genuine impostor, target nontarget, correct wrong, human ai, real fake, benign malware, "
-    "benign malicious"
+    "benign malicious, ok ng"
 )
 _BY_PAIR: Mapping[frozenset[str], str] = {
     frozenset(pair): pair[1] for pair in (text.split() for text in _PAIRS.split(", "))

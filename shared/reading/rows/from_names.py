@@ -41,6 +41,11 @@ class Pattern:
     column: str
     regex: re.Pattern[str]
 
+    @property
+    def made(self) -> str:
+        """The name of the column that it makes."""
+        return self.option.replace("_", " ")
+
     def values(self, names: Sequence[str]) -> list[str | None]:
         """The values of names, None for a blank one. Raises the errors of `parts`."""
         parts = {name: self.parts(name) for name in dict.fromkeys(names)}
@@ -95,10 +100,25 @@ def _is_within_word(match: re.Match[str]) -> bool:
     return text[max(start - 1, 0) : start].isalpha() or text[end : end + 1].isalpha()
 
 
+def pattern_of(option: str, column: str, text: str) -> Pattern:
+    """The pattern of a choice, for a column of the metric.
+
+    Raises ValueError for a text that is no regular expression or that has neither a group nor, of labels, words.
+    """
+    try:
+        regex = re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{option}: expected a regular expression, got '{text}': {error}") from None
+    if not regex.groups and (FROM_NAMES[option] or "|" not in text):
+        words = "" if FROM_NAMES[option] else ", or words, as in 'normal|anomaly'"
+        raise ValueError(f"{option}: expected a group in parentheses, as in 'id_(\\d+)'{words}; got '{text}'")
+    return Pattern(option, column, regex)
+
+
 def patterns_of(layout: Layout, choices: Mapping[str, str | None]) -> list[Pattern]:
     """The patterns among choices, by FROM_NAMES.
 
-    Raises ValueError for a text that is no regular expression or has no group, and for a metric without such a column.
+    Raises ValueError for a metric without such a column, and the errors of `pattern_of`.
     """
     patterns = []
     for option, text in choices.items():
@@ -109,14 +129,7 @@ def patterns_of(layout: Layout, choices: Mapping[str, str | None]) -> list[Patte
             raise ValueError(
                 f"{option}: expected a metric of tables with {FROM_NAMES[option] or 'labels of two sides'}"
             )
-        try:
-            regex = re.compile(text)
-        except re.error as error:
-            raise ValueError(f"{option}: expected a regular expression, got '{text}': {error}") from None
-        if not regex.groups and (FROM_NAMES[option] or "|" not in text):
-            words = "" if FROM_NAMES[option] else ", or words, as in 'normal|anomaly'"
-            raise ValueError(f"{option}: expected a group in parentheses, as in 'id_(\\d+)'{words}; got '{text}'")
-        patterns.append(Pattern(option, column, regex))
+        patterns.append(pattern_of(option, column, text))
     return patterns
 
 
@@ -175,10 +188,8 @@ def stand_below(titles: Sequence[str], tables: Sequence[Table], patterns: Sequen
     )
 
 
-def with_columns(
-    table: Table, patterns: Sequence[Pattern], files: np.ndarray | None
-) -> tuple[Table, dict[str, list[str]], list[str]]:
-    """The table with a column for each pattern, their names by column of the metric, and a sentence on each.
+def with_columns(table: Table, patterns: Sequence[Pattern], files: np.ndarray | None) -> tuple[Table, list[str]]:
+    """The table with a column for each pattern, and a sentence on each.
 
     All names that a pattern reads come from one place: the column of words in which it has a match, or, without one,
     the names of the files that the rows come from. Of several such columns, it is the one whose header names rows, or
@@ -186,7 +197,6 @@ def with_columns(
     ValueError, with file and line, for a name without a match, and for columns that give other values.
     """
     columns = name_columns(table) if patterns else {}
-    chosen: dict[str, list[str]] = {}
     notes = []
     for pattern in patterns:
         sources = _sources(pattern, columns)
@@ -202,11 +212,15 @@ def with_columns(
             there = ", ".join(f"{name} ({cells[0]}, …)" for name, cells in columns.items() if cells)
             expected = f"{pattern.option}: expected a column of names that match '{pattern.regex.pattern}'"
             raise ValueError(f"{expected}, got {there or 'none'}")
-        name = pattern.option.replace("_", " ")
-        table = table._replace(arrays={**table.arrays, name: np.asarray([*values, None], dtype=object)[:-1]})
-        chosen[pattern.column] = [name]
+        arrays = {**table.arrays, pattern.made: np.asarray([*values, None], dtype=object)[:-1]}
+        lines, of_files = {**table.lines}, {**table.files}
+        if sources and sources[0] in lines:
+            lines[pattern.made] = lines[sources[0]]
+        if sources and sources[0] in of_files:
+            of_files[pattern.made] = of_files[sources[0]]
+        table = table._replace(arrays=arrays, lines=lines, files=of_files)
         notes.append(f"{pattern.column}: {_counted(values)}, by {source}")
-    return table, chosen, notes
+    return table, notes
 
 
 def _sources(pattern: Pattern, columns: Mapping[str, Sequence[str]]) -> list[str]:

@@ -436,7 +436,9 @@ def read_scores(
         if flip or openood:
             names = [name if name[:1] in ("-", "+") and name not in table.arrays else f"-{name}" for name in names]
         check_direction([name for name in names if not (table.alone and not picked)])
-        with_names, chosen, notes = with_columns(table, patterns_of(layout, from_names or {}), None)
+        patterns = patterns_of(layout, from_names or {})
+        chosen = {one.column: [one.made] for one in patterns}
+        with_names, notes = with_columns(table, patterns, None)
         if is_unknown is not None and layout.label not in chosen:
             check_role(table, names, is_unknown)
         own = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name

@@ -476,21 +476,24 @@ def rows_of(
         chosen = {name: [] if not own else [own] if isinstance(own, str) else [*own] for name, own in columns.items()}
     else:
         read, chosen = tables_of_places(layout, columns, limits, signed=flip, by_position=by_position)
-    first, from_names, counted = with_columns(read.tables[0], patterns, read.file_of_rows)
+    from_names = {one.column: [one.made] for one in patterns}
     chosen |= from_names
-    tables = [first, *read.tables[1:], *[Table({})] * (layout.inputs - len(read.tables))]
+    tables = [*read.tables, *[Table({})] * (layout.inputs - len(read.tables))]
     predictions, settled = layout.columns[0].name, {**(wishes or {}), **chosen}
     if not {*settled.get(predictions, ())} <= {*layout.columns[0].offer(tables[0])}:
         del settled[predictions]
     guesses: dict[str, list[str]] = {name: [] for name in layout.names}
     if inputs:
         guesses = guessed_by_name(layout, tables, settled)
+        guesses |= {column: guesses[column] or names for column, names in from_names.items()}
         if layout.of_logits:  # after the names of classes, among which these scores have none
             tables[0] = with_scores_of_logits(tables[0], guesses[predictions] if layout.has_classes else ())
         guesses = guessed_by_values(layout, tables, guesses)
         if layout.has_classes and settled.get(predictions):
             guesses[predictions] = []
     guesses |= {column: [] for column in (*from_names, *(one.name for one in layout.columns if not one.is_guessed))}
+    # only now, so that they are guessed for no other column
+    tables[0], counted = with_columns(tables[0], patterns, read.file_of_rows)
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
     for name, own in chosen.items() if inputs else ():
         if not {*own} <= {*offers[name]}:

@@ -130,6 +130,20 @@ def test_sides_and_sets_of_ood_by_names(tmp_path: Path, run: Run) -> None:
     assert "known.csv: expected unknown samples by their names, got none" in errors
 
 
+def test_columns_of_names_are_nothing_else(tmp_path: Path) -> None:
+    """Speakers 0 to 4 are no scores, and a file's own columns are guessed as without patterns."""
+    rows = [f"speaker_{i % 5}_{('normal', 'anomaly')[i % 2]}.wav {i / 40}" for i in range(40)]
+    (tmp_path / "x.txt").write_text("\n".join(rows))
+    reading = read("ood_bench", tmp_path / "x.txt", label_from_name=LABEL, clusters_from_name=r"speaker_(\d+)")
+    assert columns_of(reading) == {
+        "predictions": [i / 40 for i in range(40)],
+        "references": [i % 2 for i in range(40)],
+        "clusters": [str(i % 5) for i in range(40)],
+    }
+    with pytest.raises(ValueError, match=r"x\.txt: label from name, line 1 and 39 more: 'speaker' is not a label"):
+        read("ood_bench", tmp_path / "x.txt", label_from_name="(speaker)")
+
+
 def test_thresholds_by_names(tmp_path: Path, run: Run) -> None:
     """As of a table with labels: of a file, of a column, of both sides, and with words of one's own."""
     table = clips(Random(5), 0, 40)
@@ -276,6 +290,7 @@ PAIRS = (
     ("human", "AI"),
     ("real", "fake"),
     ("benign", "malware"),
+    ("OK", "NG"),
 )
 
 
