@@ -23,7 +23,7 @@ from ..ranking.counts import Side
 from ..ranking.roc import thinned
 from ..reading.maps.maps import Maps
 from .answer import Bars, Curves, Decisions, Figure, Group, Image, Matrix, Pictures, Table, Worst
-from .charts import MAX_WORST, SAMPLED, Points, curves, histogram, roc, worst_of_sides
+from .charts import MAX_WORST, SAMPLED, Points, curves, fine_points, histogram, roc, worst_of_sides
 from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
 from .subject import Computed, Drawing, Example, Subject, in_words, once
 
@@ -100,8 +100,10 @@ class _Vertices(NamedTuple):
 
 def _pro_points(computed: Computed, limit: float) -> Points:
     """The PRO curve up to a false-positive rate of `limit`, where it is interpolated."""
-    state, normal, points = computed.state, sides(computed, "pixel")[1], curve_points(computed.points)
-    full = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=_FINE * points)
+    state, normal, points = computed.state, sides(computed, "pixel")[1], fine_points(computed)
+    full = pro_curve(
+        state["anomalous"], state["region_sizes"], normal, max_points=_FINE * curve_points(computed.points)
+    )
     fpr, overlap = np.asarray(full["fpr"]), np.asarray(full["pro"])
     inside = fpr <= limit
     ends = np.append(fpr[inside], limit), np.append(overlap[inside], np.interp(limit, fpr, overlap))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..ranking.counts import Side
-from ..ranking.roc import roc_curve
+from ..ranking.roc import MAX_POINTS, roc_curve
 from .answer import Curves, Histogram, Series, Worst
 from .decisions import curve_points, said_at
 from .subject import Computed
@@ -91,12 +92,64 @@ def curves(
     series = []
     for one in shown.all_models:
         if title not in one.memo:
-            one.memo[title] = points(one)
+            columns = points(one)
+            kept = drawn_vertices(*columns[:2], curve_points(one.points), steps=others.get("steps", False))
+            one.memo[title] = tuple([column[i] for i in kept] for column in columns)
         x, y, said = one.memo[title]
         value = one.results.get(key)
         beside = value if isinstance(value, float) else None
         series.append(Series(one.model, one.role, x, y, said, selected=one.place == shown.place, value=beside))
     return Curves(title, axes, series, **others)
+
+
+def drawn_vertices(x: Sequence[float], y: Sequence[float], most: int, *, steps: bool = False) -> list[int]:
+    """The indices of at most `most` vertices of a curve, so that the line that is drawn through them is near to all.
+
+    Again and again the vertex that is farthest from the line as it is drawn so far is kept, too: the distance, in parts
+    of the axes, to the segment between the kept vertices around it, or to the nearer side of the step. Ends are kept.
+
+    Parameters: x, y (V,); most of at least 2; steps, whether the value of a vertex holds back to the vertex before it.
+    Source: Douglas and Peucker, Cartographica 1973.
+
+    >>> drawn_vertices([0, 0.5, 0.6, 1], [1, 1, 0.9, 0], 3), drawn_vertices([0, 0.5, 0.6, 1], [1, 1, 0.9, 0], 9)
+    ([0, 1, 3], [0, 1, 2, 3])
+    """
+    if len(x) <= most:
+        return [*range(len(x))]
+    points = np.stack([np.asarray(x, np.float64), np.asarray(y, np.float64)])
+    spans = points.max(axis=1) - points.min(axis=1)
+    points /= np.where(spans > 0, spans, 1)[:, None]
+
+    def farthest(first: int, last: int) -> tuple[float, int, int, int]:
+        start, end, between = points[:, first, None], points[:, last, None], points[:, first + 1 : last]
+        if steps:
+            corner = np.stack([start[0], end[1]])
+            away = np.minimum(_distances(start, corner, between), _distances(corner, end, between))
+        else:
+            away = _distances(start, end, between)
+        place = int(away.argmax())
+        return -float(away[place]), first, first + 1 + place, last
+
+    kept, waiting = [0, len(x) - 1], [farthest(0, len(x) - 1)]
+    while len(kept) < most and waiting:
+        _, first, place, last = heapq.heappop(waiting)
+        kept.append(place)
+        for part in ((first, place), (place, last)):
+            if part[1] - part[0] > 1:
+                heapq.heappush(waiting, farthest(*part))
+    return sorted(kept)
+
+
+def _distances(start: np.ndarray, end: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """The distances (N,) of points (2, N) to the segment from start (2, 1) to end (2, 1)."""
+    along, length = end - start, float(((end - start) ** 2).sum())
+    share = np.clip((along * (points - start)).sum(axis=0) / length, 0, 1) if length else 0.0
+    return np.hypot(*(points - start - share * along))
+
+
+def fine_points(computed: Computed) -> int:
+    """The most vertices of a curve before `drawn_vertices` chooses of them."""
+    return max(MAX_POINTS, curve_points(computed.points))
 
 
 def flagging(
@@ -106,7 +159,7 @@ def flagging(
 
     def points(one: Computed) -> Points:
         positives, negatives = own = sides(one)
-        table = curve(positives=positives, negatives=negatives, max_points=curve_points(one.points))
+        table = curve(positives=positives, negatives=negatives, max_points=fine_points(one))
         return table[x], table[y], said_at(table["threshold"], own, "everything flagged", "nothing flagged")
 
     return points

@@ -17,7 +17,7 @@ from ..open_set.samples import count_classes
 from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Table, Worst
-from .charts import Points, curves, histogram, model_score, worst_of_sides
+from .charts import Points, curves, fine_points, histogram, model_score, worst_of_sides
 from .decisions import (
     KINDS,
     Counts,
@@ -121,16 +121,14 @@ def _threshold(computed: Computed, key: str) -> str:
 # openauc
 
 
-def _oscr(computed: Computed) -> Mapping[str, Sequence[float]]:
+def _oscr(computed: Computed, most: int) -> Mapping[str, Sequence[float]]:
     unknown, correct, wrong = sides(computed)
     number = correct.total + wrong.total
-    return oscr_curve(
-        unknown=unknown, correct_known=correct, num_known=number, max_points=curve_points(computed.points)
-    )
+    return oscr_curve(unknown=unknown, correct_known=correct, num_known=number, max_points=most)
 
 
 def _oscr_points(computed: Computed) -> Points:
-    curve = _oscr(computed)
+    curve = _oscr(computed, fine_points(computed))
     said = said_at(curve["threshold"], sides(computed), "nothing accepted", "everything accepted")
     return curve["fpr"], curve["ccr"], [text.replace("score >", "accepted if score ≤") for text in said]
 
@@ -150,7 +148,7 @@ def _openauc_decisions(computed: Computed) -> Decisions:
         there = {f"{100 * share:g} % of unknown rejected": int(reached[-1])} if len(reached) else {}
         return there | {"best accuracy": last_best(rejected + counts["known, right class, accepted"])}
 
-    drawn = _oscr(computed)["threshold"]
+    drawn = _oscr(computed, curve_points(computed.points))["threshold"]
     chosen = computed.options["threshold"]
     return open_set_decisions(each, presets, points=computed.points, drawn=drawn, chosen=chosen)
 
