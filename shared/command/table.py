@@ -42,11 +42,11 @@ _HELP = """Put the results of several files in one table.
 
 A FILE is JSON as --save writes it. Rows are files, or the groups of a single one. With --seeds, files with names that
 differ only where the regular expression matches share a row, with the mean and the standard deviation (n − 1) of their
-numbers; if it matches no file's name, groups such as seed0 and seed1 share one. With two or more models, the best in
-each column with a known direction is bold, or begins with * in text. If files keep their samples
-(compute --save-samples), so are all that are not clearly worse by the p-values of compare, with Holm's correction for
-three models or more. With --seeds, each resample draws samples and seeds, in common for both models. Files whose
-signatures differ, such as in an option of the metric, do not share a table.
+numbers; if it matches no file's name, groups such as seed0 and seed1 share one. If files keep their samples
+(compute --save-samples), the best in each column with a known direction is bold, or begins with * in text, and so are
+all that are not clearly worse by the p-values of compare, with Holm's correction for three models or more; where a file
+was not compared, nothing is marked. With --seeds, each resample draws samples and seeds, in common for both models.
+Files whose signatures differ, such as in an option of the metric, do not share a table.
 """
 
 
@@ -184,7 +184,17 @@ def _warn(table: ResultTable, results: Mapping[str, Any], alike: Mapping[Any, An
         if not any(numbers_of(result).values()):
             warn(f"{name}: has no numbers")
     for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
-        warn(f"{name}: was not compared with the best: one has no samples, or their samples, options or seeds differ")
+        warn(
+            f"{name}: was not compared with the best, so that nothing is marked: one has no samples, or their samples,"
+            " options or seeds differ"
+        )
+    if (
+        len(results) > 1
+        and len(table.rows) > 1
+        and not alike
+        and any(cell and cell.direction for _, cells in table.rows for cell in cells)
+    ):
+        warn("nothing is marked as best, since fewer than two files have samples to compare (compute --save-samples)")
 
 
 def _names(files: Sequence[Path]) -> list[str]:

@@ -97,18 +97,18 @@ def make_table(
     of the groups all as rows and "mean" beside files. seeds, a regular expression: names of results that differ only
     where it matches are one, with the mean and the standard deviation (of n − 1) of their numbers; where it is in none
     of these names, so are groups.
-    undecided, of `suites.leaderboard`: the numbers that do not differ from the best are marked as it is. names, what
-    files, groups and keys are called in the table.
-    Lists and text are left out; `<key>_low` and `<key>_high` are the interval of a key. If two or more results are
-    compared, the best numbers of each group and key are marked, as far as the direction of the key is known. Means have
-    no intervals. Keys are shortened to their last parts if these differ.
+    undecided, of `suites.leaderboard`: the best number of each group and key, and those that do not differ from it, are
+    marked alike if all others were compared with it; without comparisons, nothing is marked. names, what files, groups
+    and keys are called in the table.
+    Lists and text are left out; `<key>_low` and `<key>_high` are the interval of a key. Means have no intervals. Keys
+    are shortened to their last parts if these differ.
 
     Returns a `ResultTable`. Raises TypeError for options of other types, and ValueError for a pattern that finds
     nothing, for seeds that lack a number which others have, and if there is nothing to show.
 
     >>> table = make_table({"a-s0": {"auroc": 0.5}, "a-s1": {"auroc": 1.0}, "b-s0": {"auroc": 0.7}}, seeds="-s.")
-    >>> [(name, cells[0].value, round(cells[0].std or 0, 4), cells[0].best) for name, cells in table.rows]
-    [('a', 0.75, 0.3536, True), ('b', 0.7, 0, False)]
+    >>> [(name, cells[0].value, round(cells[0].std or 0, 4)) for name, cells in table.rows]
+    [('a', 0.75, 0.3536), ('b', 0.7, 0)]
     """
     for option, chosen in (("keys", keys), ("groups", groups)):
         is_list = isinstance(chosen, (list, tuple)) and all(isinstance(name, str) for name in chosen)
@@ -292,14 +292,18 @@ Number = Callable[["float | Fraction", Cell], str]  # the text of a number of a 
 
 
 def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None]) -> dict[Place, Cell]:
-    """Mark the best of each group and key, all cells that do not differ from it, and the second best."""
+    """Mark the best of each group and key, all cells that do not differ from it, and the second best.
+
+    Nothing is marked where a number was not compared with the best, since it may be no worse.
+    """
     rivals: dict[tuple[str, str], list[tuple[Place, Cell]]] = {}
     for place, cell in cells.items():
         rivals.setdefault(place[1:], []).append((place, cell))
     marked = dict(cells)
     for own in rivals.values():
         known, numbers = own[0][1].direction, [pair for pair in own if not math.isnan(pair[1].value)]
-        if known is None or len(numbers) < 2:
+        compared = sum(undecided.get(place) is not None for place, _ in numbers)
+        if known is None or len(numbers) < 2 or compared < len(numbers) - 1:
             continue
         choose = max if known.higher else min
         best = choose(cell.value for _, cell in numbers)

@@ -49,12 +49,29 @@ GROUPED: dict[str, Any] = {
 }
 
 
+class AllWorse(dict[Any, Any]):
+    """Comparisons by which every number is worse than the best."""
+
+    def get(self, place: Any, default: Any = None) -> Any:
+        return False
+
+
+def compared(results: Any, **options: Any) -> ResultTable:
+    return make_table(results, undecided=AllWorse(), **options)
+
+
+UNMARKED = (
+    "openworld-metrics: warning: nothing is marked as best, since fewer than two files have samples to compare"
+    " (compute --save-samples)\n"
+)
+
+
 def numbers(table: Any) -> dict[str, list[float | None]]:
     return {name: [None if cell is None else cell.value for cell in cells] for name, cells in table.rows}
 
 
 def test_files_as_rows() -> None:
-    table = make_table(MODELS)
+    table = compared(MODELS)
     assert table.columns == ["auroc", "fpr95tpr", "total"]
     assert numbers(table)["resnet-s1"] == [1.0, 0.5, 4]
     assert [[cell is not None and cell.best for cell in cells] for _, cells in table.rows] == [
@@ -68,14 +85,14 @@ def test_files_as_rows() -> None:
 def test_directions_are_read_where_results_state_them() -> None:
     kinds = {"surprise": {"kind": "rate", "higher": False, "share": True}, "images": {"kind": "count"}}
     models = {name: {"surprise": value, "images": 3, "kinds": kinds} for name, value in (("a", 0.25), ("b", 0.5))}
-    rows = dict(make_table(models).rows)
+    rows = dict(compared(models).rows)
     assert [cell and cell.best for cell in rows["a"]] == [True, False]
     assert [cell and cell.best for cell in rows["b"]] == [False, False]
-    assert "25.00" in render(make_table(models), "markdown", percent=True)
+    assert "25.00" in render(compared(models), "markdown", percent=True)
 
 
 def test_means_over_seeds() -> None:
-    rows = dict(make_table(MODELS, seeds=r"-s\d").rows)
+    rows = dict(compared(MODELS, seeds=r"-s\d").rows)
     up, down = (dict[str, Any](direction=Direction(higher, True), share=True) for higher in (True, False))
     assert rows["resnet"][0] == Cell("auroc", 0.75, std=statistics.stdev([0.5, 1.0]), second=True, **up)
     assert rows["resnet"][1] == Cell("fpr95tpr", 0.375, std=statistics.stdev([0.25, 0.5]), best=True, **down)
@@ -115,7 +132,7 @@ def test_seeds_in_names_of_files_leave_groups_alone() -> None:
 
 
 def test_nan_is_not_the_best() -> None:
-    rows = make_table({"a": {"auroc": math.nan}, "b": {"auroc": 0.5}, "c": {"auroc": 0.25}}).rows
+    rows = compared({"a": {"auroc": math.nan}, "b": {"auroc": 0.5}, "c": {"auroc": 0.25}}).rows
     assert [cell and cell.best for _, (cell,) in rows] == [False, True, False]
 
 
@@ -131,8 +148,8 @@ def test_groups_as_rows() -> None:
 
 def test_only_models_are_compared() -> None:
     """Not one OOD set with another, nor a number that stands alone."""
-    assert not any(cell.best for _, cells in make_table({"a": GROUPED}).rows for cell in cells if cell)
-    both = make_table({"a": GROUPED, "b": {"auroc": 0.8}}, rows="groups", keys=["auroc"])
+    assert not any(cell.best for _, cells in compared({"a": GROUPED}).rows for cell in cells if cell)
+    both = compared({"a": GROUPED, "b": {"auroc": 0.8}}, rows="groups", keys=["auroc"])
     assert [[cell and cell.best for cell in cells] for _, cells in both.rows][1:] == [
         [False, None],
         [False, None],
@@ -141,7 +158,7 @@ def test_only_models_are_compared() -> None:
 
 
 def test_groups_as_columns() -> None:
-    table = make_table({"a": GROUPED, "b": GROUPED}, groups=["near*", "mean"], keys=["total", "auroc"])
+    table = compared({"a": GROUPED, "b": GROUPED}, groups=["near*", "mean"], keys=["total", "auroc"])
     assert table.columns == [
         "near total",
         "near auroc",
@@ -202,7 +219,7 @@ def test_errors_of_results(results: dict[str, Any], message: str) -> None:
         make_table(results, seeds="-s." if results and "x" in results.get("a-s0", {}) else None)
 
 
-TWO = make_table({"a_b": {"auroc": 0.96875, "WI": 0.5}, "c|d%": {"auroc": 0.5, "total": 3}})
+TWO = compared({"a_b": {"auroc": 0.96875, "WI": 0.5}, "c|d%": {"auroc": 0.5, "total": 3}})
 RENDERED = {
     "text": """\
         auroc     WI  total
@@ -295,7 +312,7 @@ ODD = "[x] \\ & % $ # _ { } ~ ^ < > | * `a` é\nb"
 
 
 def odd_names() -> ResultTable:
-    return make_table({ODD: {"auroc@0.3": 0.5, "auroc": 0.5}, "b_c": {"auroc": 0.25}}, seeds="c")
+    return compared({ODD: {"auroc@0.3": 0.5, "auroc": 0.5}, "b_c": {"auroc": 0.25}}, seeds="c")
 
 
 def test_odd_names_in_latex() -> None:
@@ -325,7 +342,7 @@ def test_latex_compiles(tmp_path: Path) -> None:
 
 
 def test_odd_names_in_markdown_and_text() -> None:
-    table = make_table({ODD: {"auroc": 0.5}, "_x_": {"auroc": 0.25}})
+    table = compared({ODD: {"auroc": 0.5}, "_x_": {"auroc": 0.25}})
     assert render(table, "markdown").splitlines()[2:] == [
         r"| \[x\] \\ \& % $ # \_ { } \~ ^ \< > \| \* \`a\` é b | **0.5000** |",
         r"| \_x\_ | 0.2500 |",
@@ -382,15 +399,15 @@ def test_the_table_of_a_paper(run: Run, tmp_path: Path) -> None:
     files = save(tmp_path, results)
     command = ("table", *files, "--seeds", "/s[0-9]", "--groups", "all", "--percent", "--format", "latex")
     code, output, errors = run(*command, "--digits", "1", "--save", "table.tex")
-    assert (code, errors) == (0, "")
+    assert (code, errors) == (0, UNMARKED)
     assert output == (tmp_path / "table.tex").read_text()
     assert output.splitlines()[2:6] == [
         r"auroc $\uparrow$ & far/mnist & far/svhn & far/texture & near/cifar100 & near/tin & mean \\",
         r"\hline",
         r"resnet & 62.5 $\pm$ 12.5 & 64.1 $\pm$ 12.5 & 65.6 $\pm$ 12.5 & 67.2 $\pm$ 12.5 & 68.8 $\pm$ 12.5"
         r" & 62.5 $\pm$ 12.5 \\",
-        r"vit & \textbf{75.0} $\pm$ 12.5 & \textbf{76.6} $\pm$ 12.5 & \textbf{78.1} $\pm$ 12.5"
-        r" & \textbf{79.7} $\pm$ 12.5 & \textbf{81.2} $\pm$ 12.5 & \textbf{75.0} $\pm$ 12.5 \\",
+        r"vit & 75.0 $\pm$ 12.5 & 76.6 $\pm$ 12.5 & 78.1 $\pm$ 12.5 & 79.7 $\pm$ 12.5 & 81.2 $\pm$ 12.5"
+        r" & 75.0 $\pm$ 12.5 \\",
     ]
 
 
@@ -412,11 +429,11 @@ def test_a_saved_table_has_the_form_of_its_ending(run: Run, tmp_path: Path) -> N
 
 def test_names_of_files(run: Run, tmp_path: Path) -> None:
     files = save(tmp_path, {"a/x": {"auroc": 0.5}, "a/y": {"auroc": 1.0}})
-    expected = "    auroc ↑\nx  0.5000\ny *1.0000\n"
+    expected = "    auroc ↑\nx  0.5000\ny  1.0000\n"
     assert [line.split() for line in run("table", *files)[1].splitlines()] == [x.split() for x in expected.splitlines()]
     save(tmp_path, {"b/x": {"auroc": 0.5, "macro_open_f_threshold": "-Infinity", "name": "a word"}})
     code, output, errors = run("table", "a/x.json", "b/x.json", "--format", "csv")
-    assert errors == "openworld-metrics: warning: a/x: has no macro_open_f_threshold\n"
+    assert errors == f"openworld-metrics: warning: a/x: has no macro_open_f_threshold\n{UNMARKED}"
     assert (code, output) == (0, "name,auroc,macro_open_f_threshold\na/x,0.5,\nb/x,0.5,-inf\n")
 
 
@@ -441,7 +458,7 @@ def test_order_and_ranks(run: Run, tmp_path: Path) -> None:
     assert names("--rank") == [["b", "1.5000"], ["c", "1.7500"], ["a", "3.5000"], ["d", "–"]]
     lines = run("table", *files, "--keys", "auroc", "--second", "--rename", "auroc=AUC", "--rename", "b=ours")[1]
     assert [line.split() for line in lines.splitlines()] == [
-        ["AUC", "↑"], ["a", "0.5000"], ["ours", "*0.8750"], ["c", "°0.7500"], ["d", "°0.7500"]
+        ["AUC", "↑"], ["a", "0.5000"], ["ours", "0.8750"], ["c", "0.7500"], ["d", "0.7500"]
     ]  # fmt: skip
 
 
@@ -449,7 +466,9 @@ def test_files_that_lack_a_key_are_named(run: Run, tmp_path: Path) -> None:
     files = save(tmp_path, {**SUITE, "none": {"evaluation": {}}})
     code, output, errors = run("table", *files)
     assert (code, errors) == (
-        0, "openworld-metrics: warning: d: has no fpr95tpr\nopenworld-metrics: warning: none: has no numbers\n"
+        0,
+        "openworld-metrics: warning: d: has no fpr95tpr\nopenworld-metrics: warning: none: has no numbers\n"
+        + UNMARKED,
     )  # fmt: skip
     assert output.splitlines()[0].split() == ["auroc", "↑", "fpr95tpr", "↓"]
     assert run("table", *files[:3], "--no-arrows")[1].splitlines()[0].split() == ["auroc", "fpr95tpr"]
@@ -492,7 +511,10 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(
     other["far"]["samples"]["options"] = {}
     assert {kept for place, kept in undecided(other).items() if place[0] == "far"} == {None}
     Path("far.json").write_text(json.dumps(other["far"]))
-    warning = "far: was not compared with the best: one has no samples, or their samples, options or seeds differ"
+    warning = (
+        "far: was not compared with the best, so that nothing is marked: one has no samples, or their samples, options"
+        " or seeds differ"
+    )
     assert run("table", *files)[2] == f"openworld-metrics: warning: {warning}\n"
     other["far"]["samples"] = {"metric": "auroc"}
     with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
@@ -511,7 +533,7 @@ def test_models_without_samples_are_not_compared(run: Run, tmp_path: Path) -> No
     for name, result in results.items():
         Path(f"{name}.json").write_text(json.dumps(result))
     code, output, errors = run("table", "best.json", "b.json", "c.json")
-    assert (code, errors.count("was not compared with the best"), output.count("*")) == (0, 2, 1)
+    assert (code, errors.count("was not compared with the best"), output.count("*")) == (0, 2, 0)
     runs = {f"{name}-s{seed}": labels + rng.normal(size=200) for name in "ab" for seed in range(2)}
     seeded = with_samples(runs, labels)
     assert len(undecided(seeded, seeds="-s[0-9]")) == 1
