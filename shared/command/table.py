@@ -27,7 +27,7 @@ from ..faces.tables import (
 )
 from ..metric.signature import differing
 from ..reading.reasons import some
-from ..suites.leaderboard import numbers_of, undecided
+from ..suites.leaderboard import OVERALL, Seeds, numbers_of, undecided
 from ..written.files import write_file
 from ..written.results import read_results
 from .messages import warn
@@ -53,6 +53,7 @@ Files whose signatures differ, such as in an option of the metric, do not share 
 # of files without --format
 _FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
 _NOTE = "Marked: the best, and all that are not clearly worse ({})."
+_UNMARKED = "Nothing is marked: fewer than two files have samples that can be compared (compute --save-samples)."
 _ASIDE = {"latex": "% {}", "booktabs": "% {}", "html": "<p>{}</p>", "csv": "# {}"}  # forms that are no text for people
 
 
@@ -114,7 +115,8 @@ def table(
         _warn(laid, each, alike)
         laid = ranked(laid, sort) if rank else laid
         laid = sorted_by(laid, sort or RANK) if rank or sort is not None else laid
-        tables[signature] = laid, _note(laid, alike, confidence_level, seeds)
+        models = {*each} if seeds is None else {Seeds(seeds).without(name, OVERALL) for name in each}
+        tables[signature] = laid, _note(laid, alike, confidence_level, seeds, len(models))
 
     def text(form: str) -> str:
         texts = []
@@ -132,12 +134,15 @@ def table(
     deliver(text(form or "text"), *([] if save is None else [partial(write, save)]))
 
 
-def _note(table: ResultTable, alike: Mapping[Any, Any], confidence_level: float, seeds: str | None) -> str:
-    """How it was tested what is marked, and what was not tested; nothing if no models were compared."""
+def _note(
+    table: ResultTable, alike: Mapping[Any, Any], confidence_level: float, seeds: str | None, num_models: int
+) -> str:
+    """How it was tested what is marked, and what was not tested; why nothing is, if no models were compared."""
     others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
     compared = {key for _, key in others}
     if not compared:
-        return ""
+        directed = any(cell and cell.direction for _, cells in table.rows for cell in cells)
+        return _UNMARKED if directed and num_models > 1 else ""
     shown = Counter(cell.key for _, cells in table.rows for cell in cells if cell is not None and cell.direction)
     untested = [key for key, number in shown.items() if number > 1 and key not in compared and key != RANK]
     drawn = "paired bootstrap" if seeds is None else "paired bootstrap of samples and seeds"
@@ -188,13 +193,6 @@ def _warn(table: ResultTable, results: Mapping[str, Any], alike: Mapping[Any, An
             f"{name}: was not compared with the best, so that nothing is marked: one has no samples, or their samples,"
             " options or seeds differ"
         )
-    if (
-        len(results) > 1
-        and len(table.rows) > 1
-        and not alike
-        and any(cell and cell.direction for _, cells in table.rows for cell in cells)
-    ):
-        warn("nothing is marked as best, since fewer than two files have samples to compare (compute --save-samples)")
 
 
 def _names(files: Sequence[Path]) -> list[str]:
