@@ -25,7 +25,7 @@ from ..reading.maps.maps import Maps
 from .answer import Bars, Curves, Decisions, Figure, Group, Image, Matrix, Pictures, Table, Worst
 from .charts import MAX_WORST, SAMPLED, Points, curves, fine_points, histogram, roc, worst_of_sides
 from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
-from .subject import Computed, Drawing, Example, Subject, in_words, once
+from .subject import Computed, Drawing, Example, Lighter, Subject, in_words, once
 
 WORDS = ("anomalous", "normal")
 _MOST_KINDS = 12
@@ -40,8 +40,9 @@ def sides(computed: Computed, level: str) -> tuple[Side, Side]:
 
 
 def levels_of(computed: Computed) -> list[str]:
-    """The levels of the results, of `levels`: "pixel" before "image", of which each may be missing."""
-    return sorted({*check_levels(computed.options["levels"])}, reverse=True)
+    """The levels of the results: "pixel" before "image", of which each may be missing."""
+    levels = sorted({*check_levels(computed.options["levels"])}, reverse=True)
+    return [level for level in levels if f"{level}_auroc" in computed.results]
 
 
 def threshold_of(computed: Computed, level: str) -> float | None:
@@ -142,6 +143,7 @@ def kinds_of_images(computed: Computed) -> list[Bars]:
     scores, labels = (np.asarray(computed.state[f"image_{name}"])[own] for name in ("scores", "labels"))
     labels = labels.astype(bool)
     named = [name for name, first in zip(names, own) if first] if len(names) == len(own) else [""] * len(own)
+    named = [name.removeprefix(f"{computed.group.partition('/')[0]}/") for name in named]
     kinds = np.asarray([name.rpartition("/")[0] or re.sub(r"[\s_-]*\d*$", "", name) or "anomalous" for name in named])
     if len({*kinds[labels].tolist()}) > _MOST_KINDS:
         kinds = np.full(len(kinds), "anomalous")
@@ -277,8 +279,8 @@ def images(computed: Computed) -> Pictures:
     return Pictures([partial(draw, row, kind) for row, kind in chosen], [kind for _, kind in chosen])
 
 
-def _drawing(computed: Computed) -> Callable[[int, str, int], Image]:
-    """A function that draws an image, by its row, its kind and the number of images that are shown.
+def _drawing(computed: Computed) -> Callable[[int, str, int, int], Image]:
+    """A function that draws an image, by its row, its kind, the number of images that are shown, and the longest side.
 
     It keeps files, and no pixels of a state.
     """
@@ -301,9 +303,9 @@ def _drawing(computed: Computed) -> Callable[[int, str, int], Image]:
             from .pictures import photographs_of
         return photographs_of(photographs, paths, number)
 
-    def draw(row: int, kind: str, shown: int) -> Image:
+    def draw(row: int, kind: str, shown: int, most_pixels: int) -> Image:
         with extra("cli"):
-            from .pictures import LEAST, MOST_CHARACTERS, SIDE, THUMBNAIL, data_url, draw_map
+            from .pictures import LEAST, MOST_CHARACTERS, THUMBNAIL, data_url, draw_map
         photo = reader()(row)
         photo, most = None if photo is None else photo[0], MOST_CHARACTERS // max(1, shown)
         reference, pictures = references[row], []
@@ -312,7 +314,7 @@ def _drawing(computed: Computed) -> Callable[[int, str, int], Image]:
             score_map = np.asarray(maps[row], np.float64)
             mask, void = united(reference, ignore_value)
             drawn = partial(draw_map, score_map, mask, one.pixels_at, one.scale, void=void)
-            side = min(SIDE, max(LEAST, *(score_map.shape if photo is None else photo.size)))
+            side = min(most_pixels, max(LEAST, *(score_map.shape if photo is None else photo.size)))
             small = drawn(photograph=photo, side=THUMBNAIL)
             above = ">" if own.at is not None and own.scores[row] > own.at else "≤"
             said = own.said(row, kind, (at, above))
@@ -329,10 +331,9 @@ def _drawing(computed: Computed) -> Callable[[int, str, int], Image]:
                     group=group,
                 )
             )
-        if photo is not None:
-            drawn = partial(draw_map, score_map, mask, own.pixels_at, own.scale, void=void)
-            plain = drawn(photograph=photo, heat=False, side=side)
-            pictures.insert(1, Image(name, photo.size, data_url(plain, most), alt=f"Photograph of {name}"))
+            if photo is not None and one is own:
+                plain = data_url(drawn(photograph=photo, heat=False, side=side), most)
+                pictures.append(Image(name, photo.size, plain, alt=f"Photograph of {name}"))
         return replace(pictures[0], beside=pictures[1:])
 
     return draw
@@ -369,8 +370,8 @@ def joined_groups(computed: Computed, groups: Sequence[Group]) -> Group:
     """The decisions on the images of all groups, each at a threshold of its own, and the worst of each, in turn."""
     labels = [*{pair for one in groups for pair in zip(one.samples["name"], one.samples["anomalous"])}]
     figures: list[Figure] = []
-    if all("called" in one.samples for one in groups):
-        counts = [_called(one) for one in groups]
+    if decided := [one for one in groups if "called" in one.samples]:
+        counts = [_called(one) for one in decided]
         every = np.sum(counts, axis=0).tolist()
         chosen = computed.options["image_threshold"] is not None
         note = f"each category at {'the threshold chosen before' if chosen else 'its threshold of the best F1'}"
@@ -390,7 +391,7 @@ def joined_groups(computed: Computed, groups: Sequence[Group]) -> Group:
             ),
             Bars(
                 "Images found",
-                [f"{one.name}, {word}" for one in groups for word in WORDS],
+                [f"{one.name}, {word}" for one in decided for word in WORDS],
                 called,
                 ["unknown", "known"],
                 [row for each in counts for row in each],
@@ -487,13 +488,10 @@ def titled(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
 def threshold(computed: Computed, key: str) -> str:
     """The threshold of a result without groups, as text that makes the same decisions; "" if it has none."""
     level = key.partition("_")[0]
-    if not computed.state:  # of several categories, each of which has its own
-        return ""
-    return (
-        threshold_text(computed.summary.results[key].threshold, sides(computed, level))
-        if level in ("image", "pixel")
-        else ""
-    )
+    at = computed.summary.results[key].threshold
+    if at is None or not computed.state or level not in ("image", "pixel"):
+        return ""  # of several categories, each has its own
+    return threshold_text(at, sides(computed, level))
 
 
 def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:
@@ -507,6 +505,27 @@ def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[
     }
 
 
+def columns_of_images(state: Mapping[str, Any]) -> dict[str, Any]:
+    """The scores and labels of images as columns: each score is a map of one pixel."""
+    scores = np.asarray(state["image_scores"])[:, None, None]
+    samples = {"samples": state["samples"]} if "samples" in state else {}
+    return {
+        "predictions": scores,
+        "references": np.zeros(scores.shape, bool),
+        "image_labels": state["image_labels"],
+    } | samples
+
+
+IMAGES_ALONE = Lighter(
+    "rates of images",
+    {
+        name: AnomalySuite.options[name]
+        for name in ("components", "per_image", "pimo_bounds", "significant_bits", "image_reduction", "ignore_value")
+    }
+    | {"levels": "image", "regions": AnomalySuite.regions},
+    columns_of_images,
+    lambda options: "image" in check_levels(options["levels"]),
+)
 SUBJECT = Subject(
     metric=AnomalySuite,
     question="Are anomalous images found, and their regions covered?",
@@ -533,8 +552,10 @@ SUBJECT = Subject(
     threshold=threshold,
     more_costs=more_costs,
     drawing=Drawing(sample=150, group=25_000),  # histograms of each image's pixels are summed
+    lighter=IMAGES_ALONE,
     noun="set of maps",
     group="category",
+    below="group",
     images_are_rows=True,
     pools=False,
     samples=samples,

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
+SIDE = 1024  # pixels along the longer side of a picture, at most
 NO_DIFFERENCE = "no clear difference"  # where a paired comparison does not say which model is better
 
 
@@ -241,12 +242,19 @@ class Decisions:
 class Pictures(Sequence[Image]):
     """Images that are drawn when they are looked at, each once.
 
-    draws: a function for each, of the number of images that are shown together; kinds: what each is an example of
+    draws: a function for each, of the number of images that are shown together, and of the most pixels of a side
+    kinds: what each is an example of
     """
 
-    def __init__(self, draws: Sequence[Callable[[int], Image]], kinds: Sequence[str] = ()) -> None:
-        self._draws, self.kinds = draws, kinds
+    def __init__(
+        self, draws: Sequence[Callable[[int, int], Image]], kinds: Sequence[str] = (), side: int = SIDE
+    ) -> None:
+        self._draws, self.kinds, self._side = draws, kinds, side
         self._drawn: dict[int, Image] = {}
+
+    def at_most(self, side: int) -> Pictures:
+        """The same images, drawn with at most `side` pixels along their longer sides."""
+        return Pictures(self._draws, self.kinds, side)
 
     def __len__(self) -> int:
         return len(self._draws)
@@ -258,10 +266,10 @@ class Pictures(Sequence[Image]):
     def __getitem__(self, place: int | slice) -> Image | Pictures:
         """An image, which is drawn, or some of the images, which are not."""
         if isinstance(place, slice):
-            return Pictures(self._draws[place], self.kinds[place])
+            return Pictures(self._draws[place], self.kinds[place], self._side)
         at = range(len(self))[place]
         if at not in self._drawn:
-            self._drawn[at] = self._draws[at](len(self))
+            self._drawn[at] = self._draws[at](len(self), self._side)
         return self._drawn[at]
 
     @staticmethod
@@ -284,8 +292,8 @@ class Pictures(Sequence[Image]):
         return list, ([*self],)
 
 
-def _drawn_as(image: Image) -> Callable[[int], Image]:
-    return lambda number: image
+def _drawn_as(image: Image) -> Callable[[int, int], Image]:
+    return lambda number, side: image
 
 
 @dataclass(frozen=True)

@@ -104,6 +104,7 @@ def answers_from(
     drawn = f", {done.drawn_clusters}" if level is not None and done.drawn_clusters else ""
     notes += [f"{100 * level:.12g} % intervals: {done.drawn_clusters}."] if level is not None and drawn else []
     caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples{drawn}"
+    compared = next((key for key in leading if any(row.key == key for row in differences)), None)
     titles = {key: _title(subject, key, first.options) for key in leading}
     tables = [models_table(subject, summaries, marks)] if len(settled) > 1 else []
     by_group = [group_models_table(subject, summaries, marks, *titled) for titled in titles.items() if tables]
@@ -117,7 +118,7 @@ def answers_from(
             "numbers": {model: _numbers(subject, one, leading, marks) for model, one in settled.items()},
             "results": {model: summary.as_dict() for model, summary in summaries.items()},
             "best": best,
-            "verdicts": verdicts_of(differences, best, leading[0], titles[leading[0]]) if leading else (),
+            "verdicts": verdicts_of(differences, best, compared, titles[compared]) if compared else [],
             "differences": differences,
             "level": level,
             "caption": caption if differences else "",
@@ -202,7 +203,7 @@ def _answer(
     summary, leading = computed.summary, common["leading"]
     numbers = common["numbers"][computed.model][: len(leading)]
     pooled = f"all {plural(subject.group)} pooled" if computed.pooled is not None else ""
-    if len(groups) > 1:
+    if groups:
         decisions, shown = None, subject.joined(computed, groups)
     else:
         decisions = subject.decisions(computed)
@@ -219,7 +220,7 @@ def _answer(
         images=shown.images,
         decisions=decisions and replace(decisions, note=joined(pooled, decisions.note)),
         worst=shown.worst,
-        groups=groups if len(groups) > 1 else (),
+        groups=groups,
         notes=[_sentence(note) for note in dict.fromkeys([*notes, *subject.notes(computed)])],
         signature=summary.signature,
         sentence=_for_paper(subject, numbers, common["citation"], common["level"]),

@@ -17,7 +17,7 @@ from ..detection.outcomes import IS_RIGHT
 from ..extras import extra
 from ..reading.boxes.dataset import class_words
 from ..reading.boxes.reading import BoxReading
-from .answer import Box, Image, Pictures
+from .answer import SIDE, Box, Image, Pictures
 from .subject import Computed, once
 
 FOUND = "found"
@@ -167,16 +167,16 @@ def images(computed: Computed, number: int = 48) -> Pictures:
         return Pictures([])
     draw = drawing(computed)
 
-    def one(row: int, shown: int) -> Image:
-        return draw(row, errors.boxes(row), errors.said(row), shown)
+    def one(row: int, shown: int, side: int) -> Image:
+        return draw(row, errors.boxes(row), errors.said(row), shown, side)
 
     return Pictures([partial(one, row) for row in errors.worst(number)])
 
 
-def drawing(computed: Computed) -> Callable[[int, Sequence[Box], str, int], Image]:
+def drawing(computed: Computed) -> Callable[..., Image]:
     """A function that draws boxes on an image, by its index, of which it says what is wrong in words.
 
-    Its last parameter is the number of pictures that are shown, which share `MOST_CHARACTERS`.
+    Its last parameters are the number of pictures that are shown, which share `MOST_CHARACTERS`, and the longest side.
     """
     reading = computed.reading
     paths = next(iter(reading.detections.values())).dataset.paths if isinstance(reading, BoxReading) else []
@@ -190,7 +190,7 @@ def drawing(computed: Computed) -> Callable[[int, Sequence[Box], str, int], Imag
     sides = computed.state["predictions"], computed.state["references"]
     are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as in YOLO
 
-    def draw(row: int, every: Sequence[Box], said: str, shown: int) -> Image:
+    def draw(row: int, every: Sequence[Box], said: str, shown: int, side: int = SIDE) -> Image:
         with extra("cli"):
             from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url
         most = max(_LEAST, MOST_CHARACTERS // max(1, shown))
@@ -205,7 +205,7 @@ def drawing(computed: Computed) -> Callable[[int, Sequence[Box], str, int], Imag
         size = size or _reach(every)
         name = reading.images[row] if reading.images else str(row)
         left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
-        source = "" if photo is None else data_url(photo, most)
+        source = "" if photo is None else data_url(photo, most, side=side)
         thumbnail = "" if photo is None else data_url(photo, side=THUMBNAIL, quality=72)
         return Image(name, size, source, boxes, said + left, thumbnail, f"{name}: {said}")
 

@@ -16,9 +16,10 @@ import numpy as np
 
 from ..comparison import Comparison, Differences, compared, differences_of_parts
 from ..metric.bootstrap import FEWEST, ByGroup, Part, are_enough, assembled, named, replicates, whole as whole_of
+from ..metric.clusters import OF_CLUSTERS
 from ..metric.groups import ALL, GROUPS, as_parts, group_key, groups_of, rows_of_groups
 from ..metric.metric import Metric
-from ..metric.results import Draws, Results, Summary, all_draws
+from ..metric.results import Draws, Results, Summary, all_draws, rates_of
 from ..metric.signature import signed
 from ..metric.states import joined
 from ..reading.progress import progress_bar
@@ -34,20 +35,23 @@ from .costs import (
     work_of_resamples,
     work_of_state,
 )
-from .subject import Computed, Subject
+from .subject import Computed, Lighter, Subject
 
 LEVEL = 0.95  # confidence level of intervals for which none is chosen
 _POINTS = 400  # of a curve of one of several groups
+_FEW = f"No intervals: there are fewer than {FEWEST} samples of a kind."
 SLOW = "Intervals take longer here, and were left out."
 Drawn = dict[tuple[str, str], list[Differences]]
 Shown = Callable[[Computed], Group]
+Beside = Callable[[Category, str, str, Results], Results]
 
 
 @dataclass
 class Computation:
     """The computations of models, by name.
 
-    level: the confidence level of their intervals, None without; why: a sentence on why there are none, or ""
+    level: the confidence level of their intervals, None without; why: a sentence on why there are none, or fewer, or ""
+    of: the numbers that have intervals where not all do, such as "rates of images"
     rows: by model, the results of each group; drawn: their replicates; clusters: of each part, that were drawn
     shown: by model, what is shown of each group, where groups are not pooled
     comparisons: of every two models, in the order of the reading; uncompared: why there are none, or ""
@@ -59,6 +63,7 @@ class Computation:
     models: dict[str, Computed] = field(default_factory=dict)
     level: float | None = None
     why: str = ""
+    of: str = ""
     rows: dict[str, dict[str, Results]] = field(default_factory=dict)
     drawn: dict[str, ByGroup] = field(default_factory=dict)
     clusters: dict[str, list[Draws | None]] = field(default_factory=dict)
@@ -103,6 +108,7 @@ def compute_models(
     *,
     intervals: bool | None = None,
     shown: Shown | None = None,
+    beside: Beside | None = None,
     keeps_samples: bool = False,
     bounded: bool = True,
     progress: bool = False,
@@ -113,8 +119,10 @@ def compute_models(
 
     Parameters: the subject of a metric; a reading; all options of the metric, each a value or a dict of values by
     category; intervals, whether rates get intervals and models are compared: None, where that takes some seconds and
-    there are enough samples, False for none but those of the option confidence_level; shown, a function of the
-    computation of each group, called while its samples are in memory, or None if only numbers are wanted;
+    there are enough samples, False for none but those of the option confidence_level; where those of all numbers take
+    longer, those of the subject's `lighter` part are drawn; shown, a function of the computation of each group, called
+    while its samples are in memory, or None if only numbers are wanted; beside, a function of a category, a model, a
+    group and its results, which returns them with what else is known of the group, such as its number of images;
     keeps_samples, whether equal rows stay apart, as for samples that are saved; bounded, whether the cost is; progress,
     whether to show a bar on a terminal; photographs and points, as of `Computed`.
 
@@ -124,10 +132,13 @@ def compute_models(
     done, several = Computation(reading, noun_of_clusters=reading.noun_of_clusters), len(reading.models) > 1
     chosen = options["confidence_level"]
     may_draw, automatic = chosen is not None or intervals is not False, chosen is None and intervals is None
+    lighter = subject.lighter if automatic and _has_lighter(subject, reading, options) else None
+    decided = automatic and _is_dear(subject, reading, options)
+    if decided:
+        may_draw, done.level, done.why, done.of = False, *_less(lighter)
     drawn: Drawn = {}
-    keep = keeps_samples or shown is not None or several
+    keep = keeps_samples or shown is not None or (several and may_draw)
     common: dict[str, Any] = {"photographs": photographs, "points": points}
-    decided = False
     with progress_bar(
         total=reading.length, unit=" images" if subject.images_are_rows else " rows", shown=progress
     ) as bar:
@@ -137,29 +148,41 @@ def compute_models(
             here: dict[str, Computed] = {}
             for place, (model, columns) in enumerate(category.models.items()):
                 try:
-                    metric, state = _added(subject, category, model, own, keep, may_draw, bounded, several, bar.update)
+                    looks = keep or bounded or may_draw or bool(done.of)
+                    metric, state = _added(
+                        subject, category, model, own, keep, may_draw, looks, bounded, several, bar.update
+                    )
                     done.metrics[model] = metric
                     parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
                 except (ValueError, TypeError) as error:
                     raise type(error)(f"{model}: {error}" if several else str(error)) from error
                 here[model] = Computed(model, columns, state, own, Summary({}), reading, place=place, **common)
-                done.rows.setdefault(model, {}).update(
-                    {g: row for part in parts[model] for g, row in part.results.items()}
-                )
+                rows = dict.fromkeys(metric.group_names or [category.group], Results()) | _rows_of(parts[model])
+                if beside is not None:
+                    rows = {group: beside(category, model, group, row) for group, row in rows.items()}
+                done.rows.setdefault(model, {}).update(rows)
             if not decided:
                 decided = True
                 done.level, done.why = _level(subject, here, parts, reading, own, intervals, bounded)
+                if done.why == SLOW:
+                    may_draw, done.level, done.why, done.of = False, *_less(lighter)
+            if done.level is not None and done.of:
+                parts = {model: _lighter_parts(lighter, subject, category, one) for model, one in here.items()}
             if done.level is not None and automatic and not _are_enough(parts):
-                done.level, done.why = None, f"No intervals: there are fewer than {FEWEST} samples of a kind."
+                done.level, done.why, done.of = (
+                    None,
+                    f"No intervals: there are fewer than {FEWEST} samples of a kind.",
+                    "",
+                )
             if done.level is not None:
                 try:
                     _draw(done, parts, own, drawn)
                 except ValueError as error:  # of a resample that lacks what a result needs
                     if not automatic:
                         raise
-                    done.level, done.why = None, f"No intervals: {error}"
+                    done.level, done.why, done.of = None, f"No intervals: {error}", ""
             if shown is not None and not subject.pools and (category.group or category.rows.keys() - {ALL}):
-                _show(done, category, here, parts, shown)
+                _show(done, category, here, shown)
             done.models |= here
     _finish(subject, done, reading, options, drawn, shown is not None)
     return done
@@ -172,6 +195,7 @@ def _added(
     options: Mapping[str, Any],
     keep: bool,
     may_draw: bool,
+    looks: bool,
     bounded: bool,
     several: bool,
     update: Callable[[int], object],
@@ -187,7 +211,7 @@ def _added(
         with rows_from(first):
             metric.add_batch(**batch)
         update(max(map(len, batch.values()), default=0))
-    state = metric.state() if keep or bounded or may_draw else {}
+    state = metric.state() if looks else {}
     if bounded and state:
         times = (1 + several) * (2 if GROUPS in columns and subject.pools else 1)
         check_cost(work_of_state(subject, state, options, times))
@@ -199,6 +223,42 @@ def _plain(metric: Metric, category: Category) -> list[Part]:
     results, _ = metric.results_by_group(category.group)
     nothing: Any = None
     return [Part(group, nothing, {group: row}) for group, row in results.items()]
+
+
+def _has_lighter(subject: Subject, reading: Reading, options: Mapping[str, Any]) -> bool:
+    """Whether each category has the lighter part of the numbers."""
+    lighter = subject.lighter
+    return lighter is not None and all(lighter.suits(options_of(options, name)) for name in reading.category_names)
+
+
+def _is_dear(subject: Subject, reading: Reading, options: Mapping[str, Any]) -> bool:
+    """Whether intervals of images take longer by the numbers of images and groups alone, before any is read."""
+    if not subject.images_are_rows:
+        return False
+    names, images = reading.category_names, reading.length // max(1, len(reading.models))
+    times = options_of(options, names[0])["n_resamples"] * len(reading.models) ** 2
+    return max(work_of_resamples(subject, {}, len(names), images, times).values()) > MAX_AUTOMATIC
+
+
+def _less(lighter: Lighter | None) -> tuple[float | None, str, str]:
+    """The level, a sentence, and what has intervals, where those of all numbers take longer."""
+    if lighter is None:
+        return None, SLOW, ""
+    return LEVEL, f"Intervals of all numbers take longer here: only {lighter.of} have some.", lighter.of
+
+
+def _lighter_parts(lighter: Lighter | None, subject: Subject, category: Category, one: Computed) -> list[Part]:
+    """The lighter parts of a computation; none of samples in clusters, which it does not have."""
+    states = as_parts({name: array for name, array in one.state.items() if name != "metric"})
+    if lighter is None or any({*OF_CLUSTERS} & state.keys() for state in states.values()):
+        return []
+    metric = subject.metric(**{**one.options, **lighter.options, "confidence_level": None})
+    metric.keeps_samples = True
+    for group, state in states.items():
+        columns = lighter.columns(state)
+        number = max(map(len, columns.values()))
+        metric.add_batch(**columns, **({GROUPS: [group or None] * number} if states.keys() - {ALL} else {}))
+    return [*metric.prepared_parts(category.group)]
 
 
 def _rows_of(parts: Sequence[Part]) -> dict[str, Results]:
@@ -230,7 +290,7 @@ def _level(
         return None, ""
     times, work = options["n_resamples"] * len(here) ** 2, dict[str, int]()
     for model, one in here.items():
-        rows = {group: row for part in parts[model] for group, row in part.results.items()}
+        rows = _rows_of(parts[model])
         results, columns = (
             whole_of(rows, {}, **subject.metric(**options).means)[0].as_dict(),
             reading.models[model],
@@ -281,7 +341,6 @@ def _show(
     done: Computation,
     category: Category,
     here: Mapping[str, Computed],
-    parts: Mapping[str, Sequence[Part]],
     shown: Shown,
 ) -> None:
     """Compute each group of a category, beside the same group of the other models, and show it."""
@@ -289,21 +348,22 @@ def _show(
     for model, one in here.items():
         states = as_parts({name: array for name, array in one.state.items() if name != "metric"})
         shared, rows = states.pop(ALL, None), category.rows
-        for part in parts[model]:
-            for group, results in part.results.items():
-                state = joined([*([states[group]] if group in states else []), *([shared] if shared else [])])
-                at = [*rows.get(group, ()), *rows.get(ALL, ())]
-                own = category.part(at) if rows.keys() - {ALL} else category
-                by_group.setdefault(group, {})[model] = replace(
-                    one,
-                    columns=own.models[model],
-                    state=state,
-                    summary=Summary(results),
-                    reading=replace(one.reading, images=own.images, models={}),
-                    group=group,
-                    points=min(one.points, _POINTS),
-                    memo={},
-                )
+        for group in groups_of(rows) or [category.group]:
+            if not rates_of(done.rows[model][group]):  # it was left out
+                continue
+            state = joined([*([states[group]] if group in states else []), *([shared] if shared else [])])
+            at = [*rows.get(group, ()), *rows.get(ALL, ())]
+            own = category.part(at) if rows.keys() - {ALL} else category
+            by_group.setdefault(group, {})[model] = replace(
+                one,
+                columns=own.models[model],
+                state=state,
+                summary=Summary(done.rows[model][group]),
+                reading=replace(one.reading, images=own.images, models={}),
+                group=group,
+                points=min(one.points, _POINTS),
+                memo={},
+            )
     for group, models in by_group.items():
         for model, one in models.items():
             rivals = {name: other for name, other in models.items() if name != model}

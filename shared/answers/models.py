@@ -42,11 +42,13 @@ def plural(noun: str) -> str:
 
 
 def mean_over(subject: Subject, summary: Summary) -> str:
-    """The groups that numbers are means over, such as "mean of 3 sets"; "" without groups."""
+    """The groups that numbers are means over, such as "mean of 3 sets"; the name of an only one, "" without groups."""
     groups = {*(summary.groups or ())}
-    number = len(groups - prefixes(groups))
-    groups_of = plural(subject.group) if number > 1 else subject.group
-    return f"{summary.mean_name} of {number:,} {groups_of}" if number else ""
+    leaves = groups - prefixes(groups)
+    if len(leaves) > 1:
+        noun = subject.below or subject.group if any("/" in name for name in leaves) else subject.group
+        return f"{summary.mean_name} of {len(leaves):,} {plural(noun)}"
+    return next(iter(leaves), "")
 
 
 def models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks) -> Table:
@@ -62,13 +64,15 @@ def group_table(subject: Subject, computed: Computed) -> Table:
     """The groups of a model as rows: first the means, last all groups pooled."""
     groups = dict(computed.summary.groups or {})
     means = sorted(prefixes(groups))
-    names = [*means, *(name for name in groups if name not in means)]
-    rows = {mean_over(subject, computed.summary): computed.summary.results, **{name: groups[name] for name in names}}
+    rows = {name: groups[name] for name in [*means, *(name for name in groups if name not in means)]}
+    first = len(means)
+    if len(groups) > 1:
+        rows, first = {mean_over(subject, computed.summary): computed.summary.results, **rows}, first + 1
     if computed.pooled is not None:
         rows["pooled"] = computed.pooled.results
     keys = [*scalars(computed.summary.results)]
     table = _table(f"By {subject.group}", subject.group, [*rows], [*rows.values()], keys)
-    return replace(table, first=1 + len(means))
+    return replace(table, first=first)
 
 
 def group_models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks, key: str, title: str) -> Table:

@@ -22,9 +22,9 @@ from ..reading.maps.maps import resized_map
 from ..reading.maps.names import key_of
 from ..reading.places import matched
 from ..reading.reasons import named
+from .answer import SIDE
 from .subject import Computed
 
-SIDE = 1024  # pixels along the longer side of a picture, at most
 THUMBNAIL = 212  # of a thumbnail, which is shown at half of it on fine screens
 MOST_CHARACTERS = 2_800_000  # of the pictures of an answer, as data URLs
 LEAST = 768  # pixels along the longer side of a map, which may have few of its own

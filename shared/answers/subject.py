@@ -116,6 +116,21 @@ class Drawing:
 
 
 @dataclass(frozen=True)
+class Lighter:
+    """A part of the numbers whose resamples cost little: they have intervals where those of all take too long.
+
+    of: in words, such as "rates of images"; options: of the metric, that leave the other numbers out
+    columns: of the metric, from a state of samples without groups
+    suits: whether the options of a category ask for the part
+    """
+
+    of: str
+    options: Mapping[str, Any]
+    columns: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    suits: Callable[[Mapping[str, Any]], bool]
+
+
+@dataclass(frozen=True)
 class Example:
     """Real data in the metric's folder examples/: a file for each input, options, and photographs behind the images."""
 
@@ -144,9 +159,10 @@ class Subject:
     settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
     more_costs: work beyond rows × options, in steps, by what it comes from: `costs.check_cost` bounds each
     more_numbers: how many numbers each resample computes that the results do not list, such as AP of each class
+    lighter: the part of the numbers that has intervals where those of all take too long
     threshold: of a key, as the shortest decimal that makes the same decisions; "" for a key without a threshold
     check: raises ValueError for options that do not suit the columns
-    noun, group: what a model and a group are called
+    noun, group: what a model and a group are called; below, a group with a slash in its name, if not the same
     method: how the numbers are computed, as an end of a sentence for a paper
     images_are_rows: whether a sample is an image, so that resamples draw images
     pools: whether numbers, figures and decisions of all groups together mean something; else each group has its own
@@ -172,10 +188,12 @@ class Subject:
     more_costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, int]] = lambda state, options: {}
     more_numbers: Callable[[Mapping[str, Any], Mapping[str, Any]], int] = lambda state, options: 0
     drawing: Drawing = Drawing()
+    lighter: Lighter | None = None
     threshold: Callable[[Computed, str], str] = lambda computed, key: ""
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = lambda columns, options: None
     noun: str = "model"
     group: str = "group"
+    below: str = ""
     method: str = ""
     images_are_rows: bool = False
     pools: bool = True

@@ -10,6 +10,10 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
+from ..answers.answers import leading_keys, shown_of
+from ..answers.computing import LEVEL
+from ..answers.models import mean_over
+from ..answers.subject import subject_of
 from ..faces.report.anomaly import write_anomaly_report
 from ..faces.report.frame import check_report_folder
 from ..faces.summaries import check_ending, described, save_anomaly_results
@@ -26,21 +30,20 @@ from ..faces.terminal import (
     text_width,
     width,
 )
-from ..metric.results import Rate, Summary
-from ..metric.rounding import number_text, with_arrow
+from ..metric.groups import prefixes
+from ..metric.results import Rate, Results, Summary, rates_of
+from ..metric.rounding import with_arrow
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.maps import WAYS, file_problems, inverted_masks
+from ..reading.maps.maps import WAYS, file_problems, reading_of
 from ..reading.maps.pairing import list_models
-from ..suites.anomaly import AnomalyRun, evaluate_maps, images_table, needs_masks
-from ..suites.differences import ENDS, LEVEL, RESAMPLES, compared_runs, differences, quick_options, without_intervals
-from ..suites.intervals import Numbers, numbers_of_runs, with_image_intervals
+from ..suites.anomaly import CHOICES, Folders, compute_maps, needs_masks
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
 from .columns import model_names
 from .fitted import fitted_thresholds, is_fitted
 from .messages import on_terminal, one_line, show, warn
 from .options import MetricCommand, read_options
-from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, printing
+from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
 _COLUMNS = 5  # rates in the table by category
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
@@ -53,8 +56,8 @@ where a map without a mask belongs to a normal image, and _mask, _label or _gt m
 Maps are .tiff, .npy, .npz, or .png of 16 bits, such as maps/bottle/test/crack/000.tiff: found by category, name, and
 the folder of the defect if names repeat. A mask holds 0 and one other value, which is anomalous, besides the
 --ignore-value; --mask-threshold cuts one that was resized or compressed with loss. Thresholds are numbers, or a file of
-`openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals that take about a
-second or less; with --confidence-level, all have intervals. In a pipe they are JSON.
+`openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals where these take
+some seconds, or those of images; with --confidence-level, all have intervals. In a pipe they are JSON.
 """
 
 
@@ -101,59 +104,58 @@ def anomaly(
 ) -> None:
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     form = form_of(form, percent)
-    folders = {"maps": maps} if compare is None else {"maps": maps, "compare": compare}
-    _check_outputs(save, per_image, report, [data, *folders.values()])
+    folders = [maps] if compare is None else [maps, compare]
+    _check_outputs(save, per_image, report, [data, *folders])
     options = {**_options(arguments), "per_image": per_image is not None}
-    reading = {name: arguments[name] for name in ("resize", "void_where_invalid", "mask_threshold")}
+    choices = {name: arguments[name] for name in CHOICES}
+    choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
+    names = [_name(maps)] if compare is None else model_names(str(maps), str(compare))
     which: dict[str, Any] = {name: arguments[name] or None for name in ("layout", "categories")}
     which |= {"needs_masks": needs_masks(options), "leave_out": arguments["leave_out"]}
-    models = [*list_models(folders, data, **which).values()]
+    models = list_models(dict(zip(names, folders)), data, **which)
     if arguments["list_problems"]:
-        names = ("ignore_value", "regions")
-        _list_problems(models, reading | {name: options[name] for name in names if name in options})
+        del choices["sample_pattern"]
+        _list_problems([*models.values()], choices)
         return
-    for model in models:
+    for model in models.values():
         if model.leaves_out and model.census.left_out:
             warn(f"left out: {model.census.text()}")
-    ignore_value, regions = ({**AnomalySuite.options, **options}[name] for name in ("ignore_value", "regions"))
-    if inverted := inverted_masks(models[0], ignore_value, regions, reading["mask_threshold"]):
-        warn(inverted)
+    reading = reading_of(models, groups=True, **choices)
+    if reading.doubt:
+        warn(reading.doubt)
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
-    shown = on_terminal() or report is not None
-    quick = quick_options(models, options, reported=report is not None) if shown else {}
-    alone = {**options, **quick} if compare is None or report is not None else options  # those of the first model
-    runs = [
-        evaluate_maps(
-            model,
-            **reading,
-            sample_pattern=arguments["sample_pattern"],
-            progress=True,
-            curves=report is not None,
-            **(options if number else alone),
-        )
-        for number, model in enumerate(models)
-    ]
-    _warn_of_empty_masks(runs[0].images)
-    first, *others = runs
-    results, other, comparison = without_intervals(first, options) if quick else first.results, None, None
+    computed = compute_maps(
+        reading,
+        options,
+        intervals=None if on_terminal() or report is not None else False,
+        shown=None if report is None else shown_of(subject_of(AnomalySuite.name)),
+        progress=True,
+    )
+    _warn_of_empty_masks(reading.empty_masks)
+    shown = {model: one.summary for model, one in computed.done.models.items()}
+    drawn = options.get("confidence_level") is not None
+    saved = {model: summary if drawn else without_intervals(summary) for model, summary in shown.items()}
+    results, *others = (computed.results(*each) for each in saved.items())
     for other in others:
-        comparison = compared_runs(first, other, **{**options, **quick})
-        bare = differences(results, other.results) if quick else comparison
-        results = {**results, "other": other.results, "comparison": bare}
-    if shown and not quick and options.get("confidence_level") is None:
-        numbers = with_image_intervals(first, other, options.get("n_resamples", RESAMPLES))
-    else:
-        numbers = numbers_of_runs(first, other, comparison, {**options, **quick})
+        results |= {"other": other, "comparison": computed.compared(results, other, drawn=drawn)}
     writes: list[Callable[[], object]] = [partial(save_anomaly_results, results, path) for path in save]
     if per_image is not None:
-        writes.append(partial(write_file, per_image, per_image_csv(first, other)))
+        writes.append(partial(write_file, per_image, per_image_csv(computed, *names)))
     if report is not None:
-        page = partial(write_anomaly_report, first, report, other=other, comparison=comparison, numbers=numbers)
-        writes.append(partial(page, progress=True))
-    text = _text(numbers, results.get("comparison"), percent) if form == "text" else as_json(results)
+        writes.append(partial(write_anomaly_report, computed, report, progress=True))
+    if form == "text":
+        table = computed.compared(results, others[0]) if others else None
+        text = _text(computed, results, table, names, percent)
+    else:
+        text = as_json(results)
     deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _name(folder: Path) -> str:
+    """The name of an only model: that of its folder."""
+    return folder.resolve().name or str(folder)
 
 
 def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -172,13 +174,12 @@ def _options(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _warn_of_empty_masks(images: Sequence[Any]) -> None:
+def _warn_of_empty_masks(masks: Sequence[Path]) -> None:
     """Warn of images in a folder of anomalous images with masks that have no anomalous pixel."""
-    empty = [image.image for image in images if image.lacks_pixels]
-    if empty:
+    if masks:
         warn(
-            f"{empty[0].masks[0]}: no pixel is anomalous, but the image counts as anomalous because of its folder"
-            f" ({len(empty)} such {'image' if len(empty) == 1 else 'images'})"
+            f"{masks[0]}: no pixel is anomalous, but the image counts as anomalous because of its folder"
+            f" ({len(masks)} such {'image' if len(masks) == 1 else 'images'})"
         )
 
 
@@ -211,96 +212,79 @@ def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
         show(f"left out: {text}")
 
 
-def _text(numbers: Numbers, differences: Mapping[str, Any] | None, percent: bool) -> str:
+def _text(
+    computed: Folders, results: Results, table: Mapping[str, Any] | None, names: Sequence[str], percent: bool
+) -> str:
     """A row for each rate, or for its mean over the categories, and a table by category.
 
-    Parameters: numbers, with the intervals to show; differences of two models, which the rows are then of; percent,
-    whether rates are times 100.
+    Parameters: the computation, with the intervals to show; results of the first model; table, of the differences of
+    two models, which the rows are then of; percent, whether rates are times 100.
     """
-    results, names = numbers.results, numbers.results["groups"]["group"]
-    leaves = [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
-    kind = "categories" if leaves == names else "groups"
-    means = f", means over {len(leaves)} {kind}" if len(leaves) > 1 else ""
-    lines = [f"by {'category' if leaves == names else 'group'}: --save, --report"] if means else []
-    about, note = f"{described(results)}{means}", "\n".join([*_on_intervals(numbers), *lines])
+    done, subject = computed.done, subject_of(AnomalySuite.name)
+    summary = done.models[names[0]].summary
+    groups = summary.groups or {}
+    leaves, has_defects = groups.keys() - prefixes(groups), bool(prefixes(groups))
+    means = f", {mean_over(subject, summary)}" if len(leaves) > 1 else ""
+    lines = [f"by {'group' if has_defects else 'category'}: --save, --report"] if means else []
+    about, note = f"{described(results)}{means}", "\n".join([_on_intervals(computed), *lines])
     colour = has_colour()
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": colour}
-    if differences is not None:
-        folders = [each["evaluation"]["maps"] for each in (results, numbers.other or results)]
-        table, models = _with_intervals(differences, numbers.comparison), model_names(*folders)
-        level = results["evaluation"]["options"]["confidence_level"] or LEVEL
-        rows = comparison_text(table, models, kinds=results[KINDS], level=level, **shown)
+    if table is not None:
+        rows = comparison_text(table, names, kinds=results[KINDS], level=done.level or LEVEL, **shown)
         head = printed((strong("anomaly"), quiet(f"  {about}")), colour=colour)
         return joined(head, joined(rows, noted(note, width=width(), colour=colour), by="\n"))
-    summary = Summary({key: _rate(numbers, key) for key in numbers.keys})
+    own = summary.results if means else next(iter(groups.values()))
+    rates = {key: own[key] for key in _ordered(summary) if key in own}
     if not means:
-        return results_text("anomaly", about, summary, note, **shown)
-    means_of_rates = results_text("anomaly", about, summary, **shown)
-    categories = _by_category(numbers, percent, colour)
+        return results_text("anomaly", about, Summary(rates), note, **shown)
+    means_of_rates = results_text("anomaly", about, Summary(rates), **shown)
+    categories = _by_category(summary, percent, colour)
     return joined(means_of_rates, joined(categories, noted(note, width=width(), colour=colour), by="\n"))
 
 
-def _on_intervals(numbers: Numbers) -> list[str]:
+def _on_intervals(computed: Folders) -> str:
     """How the intervals were computed, and how to get those that are not there."""
-    if numbers.intervals == "none":
-        return [f"intervals: --confidence-level {LEVEL}"]
-    more = f"; of all rates: --confidence-level {LEVEL}" if numbers.of_images_only else ""
-    return [f"intervals {numbers.intervals}{more}"]
+    done, more = computed.done, f"--confidence-level {LEVEL}"
+    if done.level is None:
+        return f"{done.why} With {more}, there are some." if done.why else f"intervals: {more}"
+    note = note_of(done, computed.settings)
+    return f"{note}; of all rates: {more}" if done.of else note
 
 
-def _with_intervals(differences: Mapping[str, Any], comparison: Mapping[str, Any] | None) -> dict[str, list[Any]]:
-    """The differences of all rates, with the intervals of those that a comparison has."""
-    sure = {key: i for i, key in enumerate(comparison["key"])} if comparison is not None else {}
-    ends = {end: comparison[end] for end in ENDS} if comparison is not None and "low" in comparison else {}
-    keys = differences["key"]
-    table = {name: differences[name] for name in ("key", "first", "second", "difference")}
-    return table | {end: [column[sure[key]] if key in sure else None for key in keys] for end, column in ends.items()}
+def _ordered(summary: Summary) -> list[str]:
+    """The keys of rates, most important first."""
+    leading = leading_keys(subject_of(AnomalySuite.name), summary)
+    return [*dict.fromkeys([*leading, *rates_of(summary.results)])]
 
 
-def _rate(numbers: Numbers, key: str) -> Rate:
-    """A rate with its interval and, if there is one category, its threshold."""
-    results, kind = numbers.results, numbers.results[KINDS][key]
-    low, high = (results.get(f"{key}_{end}") for end in ("low", "high"))
-    thresholds = results["groups"].get(f"{key}_threshold", ())
-    return Rate(
-        results[key],
-        kind["higher"],
-        kind["share"],
-        error=results.get(f"{key}_error"),
-        threshold=thresholds[0] if len(thresholds) == 1 else None,
-        interval=None if low is None or high is None else (low, high),
-    )
-
-
-def _by_category(numbers: Numbers, percent: bool, colour: bool) -> str:
+def _by_category(summary: Summary, percent: bool, colour: bool) -> str:
     """The most important rates of each category, as many as fit a line."""
-    table = numbers.results["groups"]
-    columns = [[quiet("category"), *map(strong, table["group"])], [quiet("images"), *map(str, table["images"])]]
-    for key in numbers.keys[:_COLUMNS]:
-        share = percent and numbers.results[KINDS][key]["share"]
-        column = [number_text(value, percent=share) for value in table[key]]
-        columns.append([quiet(with_arrow(key, numbers.higher(key))), *column])
+    groups = summary.groups or {}
+    columns = [
+        [quiet("category"), *map(strong, groups)],
+        [quiet("images"), *(str(row["images"]) for row in groups.values())],
+    ]
+    for key in _ordered(summary)[:_COLUMNS]:
+        rates = [row.get(key) for row in groups.values()]
+        texts = [rate.text(percent=percent) if isinstance(rate, Rate) else "–" for rate in rates]
+        columns.append([quiet(with_arrow(key, summary.results[key].higher)), *texts])
         if len(columns) > 3 and text_width(aligned([*zip(*columns)])) > width():
             columns.pop()
             break
     return aligned([*zip(*columns)], colour=colour)
 
 
-def per_image_csv(run: AnomalyRun, other: AnomalyRun | None = None) -> str:
-    """CSV with a line for each row of `images_table` and its files: the map, and the masks, separated by semicolons.
+def per_image_csv(computed: Folders, model: str, other: str | None = None) -> str:
+    """CSV with a line for each row of the table of images and its files: the map, and the masks between semicolons.
 
-    Parameters: run, of a model with tables; other, the run of another model on the same images, which adds its columns
-    and its map. Undefined values, such as the IoU of two empty masks, are left empty.
+    Parameters: the computation of models with tables; model, its name; other, the name of another model, which adds its
+    columns and its map. Undefined values, such as the IoU of two empty masks, are left empty.
     """
-    table, files = images_table(run), {image.image.key: image for image in run.images}
-    places = [(group.partition("/")[0], name) for group, name in zip(table["group"], table["image"])]
-    columns = {**table, "map": [run.listed.archives.named(str(files[place].map_file)) for place in places]}
-    columns["mask"] = [run.listed.archives.named(";".join(map(str, files[place].image.masks))) for place in places]
+    table, named = computed.table(model), computed.reading.archives.named
+    columns = {**table, "map": [named(str(path)) for _, path in computed.files(model)]}
+    columns["mask"] = [named(";".join(map(str, image.masks))) for image, _ in computed.files(model)]
     if other:
-        theirs, maps = images_table(other), {image.image.key: image for image in other.images}
-        at = {row: i for i, row in enumerate(zip(theirs["group"], theirs["image"]))}
-        order = [at[row] for row in zip(table["group"], table["image"])]
-        own = {key: column for key, column in theirs.items() if key not in ("group", "image", "label")}
-        columns |= {f"other_{key}": [column[i] for i in order] for key, column in own.items()}
-        columns["other_map"] = [other.listed.archives.named(str(maps[place].map_file)) for place in places]
+        own = {key: column for key, column in computed.table(other).items() if key not in ("group", "image", "label")}
+        columns |= {f"other_{key}": column for key, column in own.items()}
+        columns["other_map"] = [named(str(path)) for _, path in computed.files(other)]
     return csv_text([columns, *zip(*columns.values())])

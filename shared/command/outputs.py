@@ -108,7 +108,8 @@ def note_of(done: Computation, options: Mapping[str, Any]) -> str:
     if done.level is None:
         return done.why
     drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
-    return f"{100 * done.level:.12g} % intervals: {options['n_resamples']:,} resamples{drawn}"
+    of = f" of {done.of}" if done.of else ""
+    return f"{100 * done.level:.12g} % intervals{of}: {options['n_resamples']:,} resamples{drawn}"
 
 
 def without_intervals(summary: Summary) -> Summary:

@@ -28,7 +28,7 @@ from ..arrays.arrays import State, to_numpy
 from ..arrays.checks import as_choice, as_int, as_open_share, did_you_mean
 from .bootstrap import MAX_RESAMPLES, ByGroup, Part, assembled, prepared_parts, results_and_replicates
 from .clusters import CLUSTERS, OF_CLUSTERS, checked_clusters
-from .groups import ALL, BAR, GROUPS, Parts, as_one_state, as_parts
+from .groups import ALL, BAR, GROUPS, Parts, as_one_state, as_parts, groups_of
 from .prepared import Prepared
 from .results import ARITHMETIC, MEANS, Results, Summary
 from .signature import differ, signed
@@ -278,6 +278,12 @@ class Metric:
         with self._lock:
             batches = [reduced_batch(metric, columns)] if columns else [*self._batches]
         return prepared_parts(metric, self._states(batches), resampled=True, name=name)
+
+    @property
+    def group_names(self) -> list[str]:
+        """The names of the groups of the batches, sorted."""
+        with self._lock:
+            return groups_of(key for parts in self._batches for key in parts)
 
     def results_by_group(self, name: str) -> tuple[dict[str, Results], ByGroup]:
         """Results of the batches by group and, with a confidence_level, their replicates; the batches stay.

@@ -216,11 +216,6 @@ class Reading:
     table: Table | None = None
 
     @property
-    def record(self) -> dict[str, Any]:
-        """Folders, layout and numbers of files, for saved results."""
-        return {}
-
-    @property
     def settings(self) -> dict[str, Any]:
         """The choices of the reader that move numbers, for the signature."""
         return {}

@@ -1,108 +1,29 @@
-"""Evaluate a folder of anomaly maps against a data set on disk, category by category."""
+"""Evaluate folders of anomaly maps against a data set on disk, category by category."""
 
 from __future__ import annotations
 
-import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.metadata import version
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from re import Pattern
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from ..anomaly.anomaly_suite import AnomalySuite, check_levels, check_reduction
-from ..anomaly.aupro import pro_curve
-from ..anomaly.masks import reduced_maps
-from ..anomaly.rates import level_sides
-from ..arrays.arrays import State
-from ..arrays.checks import as_fractions, plain_value
-from ..metric.bootstrap import ByGroup, assembled
-from ..metric.groups import ALL, as_parts
-from ..metric.results import Results
+from ..anomaly.anomaly_suite import AnomalySuite, check_levels
+from ..answers.answer import Group
+from ..answers.computing import Computation, compute_models, options_of
+from ..answers.subject import Computed, subject_of
+from ..arrays.checks import plain_value
+from ..metric.groups import ALL
+from ..metric.results import Key, Results, Summary
 from ..metric.signature import signed
-from ..metric.states import joined
-from ..ranking.roc import roc_curve
 from ..reading.maps.listing import AnomalyImage
-from ..reading.maps.maps import MapAndMask, Pair, groups_of, map_reader, pattern_of, read_ahead, sample_ids
-from ..reading.maps.masks import VOID
-from ..reading.maps.pairing import AnomalyMaps, check_names, list_anomaly_maps
-from ..reading.progress import progress_bar
-from ..reading.reading import Census, Place
-from ..reading.reasons import named
+from ..reading.maps.maps import MapReading, Pair, reading_of
+from ..reading.maps.pairing import MAPS, list_models
+from ..reading.reading import Category, Census, Place
 from ..written.results import census_record
 
-MAX_POINTS = 400  # of a curve
-# the options of files, in the order of the record
-READING = {"resize": None, "void_where_invalid": False, "mask_threshold": None, "sample_pattern": None}
-_VERSIONS = ("openworld-metrics", "numpy", "scipy")
-_BATCH = 64  # images
-_BATCH_PIXELS = 1 << 22
-Points = list[tuple[float, float]]
-Reader = Callable[[Pair], MapAndMask]
-
-
-class ScoredImage(NamedTuple):
-    """A test image: its files, its map, whether it is anomalous, its score, and whether its mask has a pixel."""
-
-    image: AnomalyImage
-    map_file: Path
-    anomalous: bool
-    score: float
-    marked: bool
-
-    @property
-    def lacks_pixels(self) -> bool:
-        """Whether it is anomalous by its folder, but has a mask without an anomalous pixel."""
-        return self.anomalous and bool(self.image.masks) and not self.marked
-
-
-class AnomalyRun(NamedTuple):
-    """The results of a model's maps.
-
-    listed: the files
-    results: the metrics, and a record of the evaluation
-    images: each test image with its score
-    curves: by group, with the option `curves`, "image_roc", "pixel_roc" and "pro" of the `levels`, over the FPR
-    tables: with `per_image`, the `per_image_table` of each group, with the names of its images
-    """
-
-    listed: AnomalyMaps
-    results: Results
-    images: list[ScoredImage]
-    curves: dict[str, dict[str, Points]]
-    tables: dict[str, Results]
-
-    @property
-    def groups(self) -> list[str]:
-        """The groups with images of their own, sorted, without means of other groups."""
-        names = self.results["groups"]["group"]
-        return [name for name in names if not any(other.startswith(f"{name}/") for other in names)]
-
-
-def images_table(run: AnomalyRun) -> Results:
-    """A table with a row for each image of each group: `run.tables`, with the name of the group first.
-
-    A normal image is in all groups of its category, and is judged in each.
-    """
-    rows: Results = {"group": []}
-    for group, table in run.tables.items():
-        rows["group"] += [group] * len(table["image"])
-        for key, column in table.items():
-            rows.setdefault(key, []).extend(column)
-    return rows
-
-
-def images_of(run: AnomalyRun, group: str) -> list[ScoredImage]:
-    """The images of a group with their scores: a normal image is in all groups of its category."""
-    category = group.partition("/")[0]
-    return [image for image in run.images if image.image.category == category and belongs_to(image, group)]
-
-
-def belongs_to(scored: ScoredImage, group: str) -> bool:
-    """Whether an image of a category is in one of its groups: a normal one is in all."""
-    image = scored.image
-    return not scored.anomalous or group in (image.category, f"{image.category}/{image.defect}")
+CHOICES = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")  # of the reader
+ENDS = ("low", "high", "p_value", "better")
 
 
 def evaluate_anomaly_folder(
@@ -134,191 +55,150 @@ def evaluate_anomaly_folder(
     its defects_config.json), results include the areas of sPRO.
 
     Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", a record of folders,
-    layout, options, numbers of files and versions; with per_image=True, "per_image", the `images_table`. Raises
+    layout, options, numbers of files and versions; with per_image=True, "per_image", the table of all images. Raises
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
     which: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out}
-    listed = list_anomaly_maps(maps, data, needs_masks=needs_masks(options), **which)
-    run = evaluate_maps(listed, progress=progress, **options)
-    return {**run.results, "per_image": images_table(run)} if run.tables else run.results
+    models = list_models({MAPS: maps}, data, needs_masks=needs_masks(options), **which)
+    choices = {name: options.pop(name) for name in CHOICES if name in options}
+    choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
+    folders = compute_maps(reading_of(models, groups=True, **choices), options, progress=progress)
+    results = folders.results(MAPS, folders.done.models[MAPS].summary)
+    return {**results, "per_image": folders.table(MAPS)} if folders.tables else results
 
 
-def evaluate_maps(listed: AnomalyMaps, *, progress: bool = False, curves: bool = False, **options: Any) -> AnomalyRun:
-    """Compute the metric anomaly_suite from listed files; see `evaluate_anomaly_folder`.
-
-    Parameters: listed, as `list_anomaly_maps` returns it; curves, whether to keep the curves of each group.
-    """
-    check_names(listed)
-    reading: dict[str, Any] = {name: options.pop(name, default) for name, default in READING.items()}
-    samples = pattern_of(listed, reading.pop("sample_pattern"))
-    if listed.data.layout is None:  # a plain folder, whose name says nothing
-        options = with_only_values(options)
-    for category in listed.by_category:
-        options_of(options, category)  # each must have its own
-    suite = AnomalySuite(**options_of(options, listed.pairs[0][0].category))
-    of_categories = {name: dict(value) for name, value in options.items() if isinstance(value, Mapping)}
-    settings = {**suite.loaded_options, **of_categories}
-    read = map_reader(listed, ignore_value=settings["ignore_value"], regions=settings["regions"], **reading)
-    judged = with_void(options, reading["void_where_invalid"])
-    check_reduction(settings["image_reduction"])  # before the files are read
-    check_levels(settings["levels"])
-    as_fractions(settings["integration_limits"], "integration_limits")
-    by_group: dict[str, Results] = {}
-    replicates: ByGroup = {}
-    images: list[ScoredImage] = []
-    drawn: dict[str, dict[str, Points]] = {}
-    tables: dict[str, dict[str, Any]] = {}
-    with progress_bar(total=len(listed.pairs), unit=" images", shown=progress) as bar:
-        for category, pairs in listed.by_category.items():
-            # one category at a time, to free its pixels after its results
-            metric, scored = read_category(listed, pairs, read, judged, bar.update, samples)
-            images += scored
-            results, drawn_counts = metric.results_by_group(category)
-            if curves:
-                states = _states_of(metric, category)
-                of_groups = {group: _curves_of(states[group], row) for group, row in results.items()}
-                drawn |= {group: own for group, own in of_groups.items() if own}
-            replicates |= drawn_counts
-            for group, row in results.items():
-                members = _members_of(group, scored)
-                counts = {"images": len(members), "anomalous_images": sum(image.anomalous for image in members)}
-                by_group[group] = {**counts, **row}
-                if "per_image" in row:
-                    tables[group] = _in_reading_order(by_group[group].pop("per_image"), members, scored)
-    record = _record(listed, settings, sum(image.lacks_pixels for image in images))
-    record |= {**reading, "sample_pattern": samples and samples.pattern}
-    census = listed.census if listed.leaves_out else Census()
-    if listed.leaves_out:
-        record["left_out"] = census.text()
-    moved = {name: value for name, value in reading.items() if value}
-    summary = assembled(suite, by_group, replicates)._replace(**signed(suite, {**settings, **moved}))
-    results = {**summary.as_dict(), **summary.record(), "evaluation": record, **census_record(census)}
-    return AnomalyRun(listed, results, images, drawn, tables)
-
-
-def _in_reading_order(
-    table: Mapping[str, list[Any]], members: Sequence[ScoredImage], scored: Sequence[ScoredImage]
-) -> dict[str, list[Any]]:
-    """The table of a group's images, with their names, in the order of reading."""
-    position = {image.map_file: i for i, image in enumerate(scored)}
-    order = sorted(range(len(members)), key=lambda i: position[members[i].map_file])
-    columns = {**table, "image": [image.image.name for image in members]}
-    return {key: [column[i] for i in order] for key, column in columns.items()}
-
-
-def _states_of(metric: AnomalySuite, category: str) -> dict[str, State]:
-    """The state of each group of a category, including the images that all its groups share."""
-    parts = as_parts({name: array for name, array in metric.state().items() if name != "metric"})
-    shared = parts.pop(ALL, {})
-    return {group: joined([own, shared]) for group, own in parts.items()} or {category: shared}
-
-
-def _record(listed: AnomalyMaps, settings: dict[str, Any], empty: int) -> dict[str, Any]:
-    """A record of the evaluation for JSON: folders, layout, options, numbers of files, versions."""
-    files = {
-        "images": sum(image.image is not None for image, _ in listed.pairs),
-        "maps": len(listed.pairs),
-        "masks": sum(len(image.masks) for image, _ in listed.pairs),
-        "empty_masks_of_anomalous_images": empty,
-    }
-    options = {name: plain_value(value) for name, value in settings.items()}
-    return {
-        "maps": str(listed.folder),
-        "data": str(listed.data_folder),
-        "layout": listed.data.layout_name,
-        "categories": sorted(listed.by_category),
-        "options": {name: list(value) if isinstance(value, tuple) else value for name, value in options.items()},
-        "files": files,
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
-    }
-
-
-def read_category(
-    listed: AnomalyMaps,
-    pairs: Sequence[Pair],
-    read: Reader,
+def compute_maps(
+    reading: MapReading,
     options: Mapping[str, Any],
-    progress: Callable[[int], object] = lambda images: None,
-    samples: Pattern[str] | None = None,
-) -> tuple[AnomalySuite, list[ScoredImage]]:
-    """A metric with the images of a category, grouped if its defects are judged separately, and the image scores.
+    *,
+    intervals: bool | None = False,
+    shown: Callable[[Computed], Group] | None = None,
+    progress: bool = False,
+) -> Folders:
+    """Compute anomaly_suite of the maps of a reading in which each category is a group.
 
-    Normal images belong to all groups of their category. Options may differ by category (see `options_of`);
-    `samples` finds the samples that images show (see `sample_ids`).
+    Parameters: options of the metric, each a value, or a dict of values by category; of a plain folder, whose name says
+    nothing, a dict of one value is that value; intervals, shown and progress, as of `compute_models`. Raises the errors
+    of `evaluate_anomaly_folder`.
     """
-    category = pairs[0][0].category
-    metric = AnomalySuite(**options_of(options, category))
-    by_defect = groups_of(listed, pairs) != [category]
-    images: list[ScoredImage] = []
-    for batch, contents in _batches_of(pairs, read_ahead(read, pairs)):
-        scored = [_scored(pair, content, metric.image_reduction) for pair, content in zip(batch, contents)]
-        names = [f"{each.category}/{each.defect}" if each.anomalous else None for each, _ in batch]
-        metric.add_batch(
-            predictions=[content.score_map for content in contents],
-            references=[content.masks.reference(metric.ignore_value) for content in contents],
-            image_scores=np.asarray([image.score for image in scored], dtype=np.float64),
-            image_labels=np.asarray([image.anomalous for image in scored], dtype=bool),
-            groups=names if by_defect else None,
-            samples=None if samples is None else sample_ids(batch, samples),
-        )
-        images += scored
-        progress(len(batch))
-    return metric, images
+    if reading.first.data.layout is None:
+        options = with_only_values(options)
+    first, *_ = (AnomalySuite(**options_of(options, category)) for category in reading.category_names)
+    settings = {**first.loaded_options, **{name: dict(x) for name, x in options.items() if isinstance(x, Mapping)}}
+    folders = Folders(reading, settings)
+    void = {name: reading.options[name] for name in ("ignore_value",) if name in reading.options}
+    subject, own = subject_of(AnomalySuite.name), {**settings, **void}
+    folders.done = compute_models(
+        subject,
+        reading,
+        own,
+        intervals=intervals,
+        shown=shown,
+        beside=folders.counted,
+        bounded=False,
+        progress=progress,
+    )
+    return folders
 
 
-def _scored(pair: Pair, content: MapAndMask, image_reduction: str | int) -> ScoredImage:
-    """An image with its score, and whether it is anomalous: by its folder, else by its mask."""
-    (image, path), (score_map, masks) = pair, content
-    pixels = score_map if masks.void is None else score_map[~masks.void]
-    with named(path):
-        score = float(reduced_maps([pixels], image_reduction)[0])
-    marked = bool(masks.mask.any())
-    return ScoredImage(image, path, marked if image.anomalous is None else image.anomalous, score, marked)
+@dataclass
+class Folders:
+    """Computed folders of maps, one for each model.
 
-
-def _members_of(group: str, scored: Sequence[ScoredImage]) -> list[ScoredImage]:
-    """The images of a group in the order of its state: its anomalous images, then the shared normal images."""
-    own = [image for image in scored if belongs_to(image, group)]
-    return own if "/" not in group else sorted(own, key=lambda image: not image.image.anomalous)
-
-
-def _batches_of(
-    pairs: Sequence[Pair], contents: Iterator[MapAndMask]
-) -> Iterator[tuple[Sequence[Pair], list[MapAndMask]]]:
-    """Images with their maps and masks, a few at a time."""
-    start, held, pixels = 0, [], 0
-    for end, content in enumerate(contents, 1):
-        held.append(content)
-        pixels += content.score_map.size
-        if len(held) == _BATCH or pixels >= _BATCH_PIXELS or end == len(pairs):
-            yield pairs[start:end], held
-            start, held, pixels = end, [], 0
-
-
-def _curves_of(state: State, results: Results) -> dict[str, Points]:
-    """The curves of a state of anomaly_suite at the levels that results have, each of at most MAX_POINTS points."""
-    curves: dict[str, Points] = {}
-    for level in ("image", "pixel"):
-        if f"{level}_auroc" in results:
-            anomalous, normal = level_sides(state, level)
-            roc = roc_curve(positives=anomalous, negatives=normal, max_points=MAX_POINTS)
-            curves[f"{level}_roc"] = [*zip(roc["fpr"], roc["tpr"])]
-            if level == "pixel":
-                pro = pro_curve(state["anomalous"], state["region_sizes"], normal, max_points=MAX_POINTS)
-                curves["pro"] = [*zip(pro["fpr"], pro["pro"])]
-    return curves
-
-
-def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
-    """The options of one category: mappings give its value. Raises ValueError for a mapping without the category.
-
-    >>> options_of({"pixel_threshold": {"can": 0.3, "vial": 0.4}, "levels": "pixel"}, "vial")
-    {'pixel_threshold': 0.4, 'levels': 'pixel'}
+    settings: the options of the metric; done: their computation, in which a group has its numbers of images, too
+    tables: with `per_image`, by model and group, the table of the images, in the order of reading, and their files
     """
-    for name, value in options.items():
-        if isinstance(value, Mapping) and category not in value:
-            raise ValueError(f"{name}: expected a value for category {category!r}, got values for {', '.join(value)}")
-    return {name: value[category] if isinstance(value, Mapping) else value for name, value in options.items()}
+
+    reading: MapReading
+    settings: Mapping[str, Any]
+    done: Computation = field(init=False)
+    tables: dict[str, dict[str, tuple[Results, list[Pair]]]] = field(default_factory=dict)
+
+    def counted(self, category: Category, model: str, group: str, results: Results) -> Results:
+        """The results of a group with the numbers of its images, without their table, which is kept."""
+        pairs, rows = self.reading.listed[model].by_category[category.name], category.rows
+        at = [*rows.get(group, ()), *rows.get(ALL, ())] if rows else range(len(pairs))
+        numbers = {"images": len(at), "anomalous_images": sum(self.reading.is_anomalous(pairs[i][0]) for i in at)}
+        others = {key: result for key, result in results.items() if key != "per_image"}
+        if "per_image" in results:
+            table = {**results["per_image"], "image": [pairs[i][0].name for i in at]}
+            order = sorted(range(len(at)), key=lambda place: at[place])
+            ordered = {key: [column[place] for place in order] for key, column in table.items()}
+            self.tables.setdefault(model, {})[group] = ordered, [pairs[at[place]] for place in order]
+        return {**numbers, **others}
+
+    @cached_property
+    def suite(self) -> AnomalySuite:
+        """The metric with the options of the first category."""
+        return AnomalySuite(**options_of(self.settings, self.reading.category_names[0]))
+
+    def results(self, model: str, summary: Summary) -> Results:
+        """The results of a model and a record of the evaluation, from its summary, with or without intervals."""
+        listed = self.reading.listed[model]
+        options = {name: plain_value(value) for name, value in self.settings.items()}
+        plain = {name: [*value] if isinstance(value, tuple) else value for name, value in options.items()}
+        named = summary._replace(**signed(self.suite, {**self.settings, **self.reading.settings}))
+        census = listed.census if listed.leaves_out else Census()
+        evaluation = {**self.reading.record(model), "options": plain}
+        return {**named.as_dict(), **named.record(), "evaluation": evaluation, **census_record(census)}
+
+    def table(self, model: str) -> Results:
+        """A table with a row for each image of each group: a normal image is judged in all groups of its category."""
+        rows: Results = {"group": []}
+        for group, (table, pairs) in self.tables.get(model, {}).items():
+            rows["group"] += [group] * len(pairs)
+            for key, column in table.items():
+                rows.setdefault(key, []).extend(column)
+        return rows
+
+    def files(self, model: str) -> list[tuple[AnomalyImage, Path]]:
+        """The image and the map of each row of the `table` of a model."""
+        return [pair for _, pairs in self.tables.get(model, {}).values() for pair in pairs]
+
+    def compared(self, first: Results, second: Results, *, drawn: bool = True) -> Results:
+        """The `differences` of the results of the two models and, if they were compared and `drawn`, their intervals.
+
+        Returns {"key", "first", "second", "difference", "low", "high", "p_value", "better": […], "groups": a table of
+        the groups with <key>, <key>_low, <key>_high, <key>_p_value and <key>_better}.
+        """
+        table = differences(first, second)
+        if not drawn or not self.done.comparisons:
+            return table
+        rows, none = self.done.compared(*self.done.models).rows(), dict.fromkeys(ENDS)
+
+        def ends(keys: Sequence[Key], end: str) -> list[Any]:
+            return [rows.get(key, none)[end] for key in keys]
+
+        groups: Results = {"group": table["groups"]["group"]}
+        for key in table["key"]:
+            groups[key], places = table["groups"][key], [(name, key) for name in groups["group"]]
+            if rows.keys() & {*places}:
+                groups |= {f"{key}_{end}": ends(places, end) for end in ENDS}
+        return {**table, **{end: ends(table["key"], end) for end in ENDS}, "groups": groups}
+
+
+def differences(first: Results, second: Results) -> Results:
+    """Differences of two models, in each rate and by group: the first minus the second.
+
+    Parameters: first and second, results as of `Folders.results`, of the same groups.
+    Returns {"key": [rates], "first": […], "second": […], "difference": […], "groups": {"group": […], rate: […]}}, with
+    None for a group that lacks a rate.
+    """
+    ends = {f"{key}_{end}" for key in first for end in ("low", "high")}
+    rates = [key for key, value in first.items() if type(value) is float and type(second.get(key)) is float]
+    keys = [key for key in rates if key not in ends]
+
+    def subtracted(key: str) -> list[float | None]:
+        pairs = zip(first["groups"][key], second["groups"][key])
+        return [None if one is None or other is None else one - other for one, other in pairs]
+
+    return {
+        "key": keys,
+        "first": [first[key] for key in keys],
+        "second": [second[key] for key in keys],
+        "difference": [first[key] - second[key] for key in keys],
+        "groups": {"group": first["groups"]["group"], **{key: subtracted(key) for key in keys}},
+    }
 
 
 def with_only_values(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -341,13 +221,3 @@ def needs_masks(options: Mapping[str, Any]) -> bool:
     """
     levels = options.get("levels", AnomalySuite.levels)
     return any("pixel" in check_levels(each) for each in (levels.values() if isinstance(levels, Mapping) else [levels]))
-
-
-def with_void(options: Mapping[str, Any], void_where_invalid: bool) -> Mapping[str, Any]:
-    """The options with an ignore_value for void pixels, which references need even if masks have no such value.
-
-    >>> with_void({"levels": "pixel"}, True)
-    {'levels': 'pixel', 'ignore_value': -1}
-    """
-    named = options.get("ignore_value") is not None
-    return {**options, "ignore_value": VOID} if void_where_invalid and not named else options

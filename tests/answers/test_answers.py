@@ -402,3 +402,20 @@ def test_every_metric_has_a_subject(name: str) -> None:
     assert subject.name == name
     assert subject.question.endswith("?")
     assert {*subject.example.options} <= {*subject.metric.options}
+
+
+def test_groups_that_are_left_out_are_counted_with_intervals_too() -> None:
+    table = data(models=1)
+    groups = np.full(len(table), "both", dtype=object)
+    groups[np.flatnonzero(table["label"])[:5]] = "unknown alone"
+    columns = {
+        "predictions": table["m0"].to_numpy(),
+        "references": table["label"].to_numpy(),
+        "groups": groups.tolist(),
+    }
+    found = []
+    for intervals in (True, False):
+        reading = Reading("ood_bench", {"": columns})
+        answer = answers_of("ood_bench", reading, {"groups_without": "skip"}, intervals=intervals)[""]
+        found.append((answer.results[""]["groups_skipped"], answer.results[""]["groups"]["group"]))
+    assert found == [(1, ["both", "unknown alone"])] * 2

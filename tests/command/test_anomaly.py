@@ -14,18 +14,17 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
+from openworld_metrics.answers import computing
 from openworld_metrics.command import anomaly as command
 from openworld_metrics.faces.summaries import anomaly_summary
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.metric.rounding import number_text
-from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.suites import differences as differing, evaluate_anomaly_folder
-from openworld_metrics.suites.anomaly import evaluate_maps
-from openworld_metrics.suites.differences import compared_runs, differences
+from openworld_metrics.suites import evaluate_anomaly_folder
+from openworld_metrics.suites.anomaly import differences
 from tests.command.terminal import on_terminal
 from tests.conftest import Run
-from tests.suites.trees import Drawn, write_map, write_mask, write_tree
+from tests.suites.trees import Drawn, comparison, write_map, write_mask, write_tree
 
 FILES = ["--maps", "maps", "--data", "data"]
 
@@ -59,32 +58,42 @@ def test_results_in_a_pipe_and_in_files(made: list[Drawn], run: Run) -> None:
     assert set(record["versions"]) == {"python", "openworld-metrics", "numpy", "scipy"}
 
 
-def test_on_a_terminal(made: list[Drawn], tmp_path: Path, run: Run) -> None:
-    """Text with intervals that take no time, a bar and a report; what is saved does not depend on the terminal."""
-    saved = ["--save", "a.json", "--save", "a.txt"]
-    printed = on_terminal(["anomaly", *FILES, "--report", "report", *saved], tmp_path, NO_COLOR="1").replace("\r", "")
-    rates = evaluate_anomaly_folder("maps", "data", confidence_level=0.95, n_resamples=200)
+@pytest.fixture
+def enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten images of each kind, and two models' maps: enough for intervals that nobody asks for."""
+    write_tree("mvtec-ad", tmp_path, of_each=10)
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree("maps", "other")
+    for path in Path("other").rglob("*.tiff"):
+        write_map(path, read_map(path)[::-1])
+
+
+def test_on_a_terminal(enough: None, tmp_path: Path, run: Run) -> None:
+    """Text with intervals of its own, a bar and a report; what is saved does not depend on the terminal."""
+    saved, more = ["--save", "a.json", "--save", "a.txt"], ["--n-resamples", "40"]
+    arguments = ["anomaly", *FILES, *more, "--report", "report", *saved]
+    printed = on_terminal(arguments, tmp_path, NO_COLOR="1").replace("\r", "")
+    rates = evaluate_anomaly_folder("maps", "data", confidence_level=0.95, n_resamples=40)
     value, low, high = (number_text(rates[f"pixel_auroc{end}"]) for end in ("", "_low", "_high"))
     assert re.search(rf"pixel_auroc +{value} +\[{low}, {high}\] +↑", printed)
     table = rates["groups"]
     for name, *values in zip(table["group"], table["aupro@0.3"], table["image_auroc"]):
-        assert re.search(rf"\n{name} +9 +{number_text(values[0])} +{number_text(values[1])} ", printed)
-    assert "\nintervals 95 %, 200 resamples of the images, seed 0\nby category: --save, --report\n" in printed
-    assert "0/18 [" in printed
-    assert "18/18 [" in printed
+        assert re.search(rf"\n{name} +30 +{number_text(values[0])} +{number_text(values[1])} ", printed)
+    assert "\n95 % intervals: 40 resamples\nby category: --save, --report\n" in printed
+    assert "0/60 [" in printed
+    assert "60/60 [" in printed
     assert printed.endswith("report: report/index.html\n")
-    code, output, _ = run(*FILES, "--save", "b.txt")
+    code, output, _ = run(*FILES, *more, "--save", "b.txt")
     assert (code, json.loads(output)) == (0, json.loads(Path("a.json").read_text()))
     assert Path("a.txt").read_text() == Path("b.txt").read_text()
 
 
-def test_two_models_on_a_terminal(made: list[Drawn], tmp_path: Path, run: Run) -> None:
-    models = [list_anomaly_maps(maps, "data") for maps in ("maps", "other")]
-    options: dict[str, Any] = {"confidence_level": 0.95, "n_resamples": 200}
-    table = compared_runs(*(evaluate_maps(model) for model in models), **options)
+def test_two_models_on_a_terminal(enough: None, tmp_path: Path, run: Run) -> None:
+    options: dict[str, Any] = {"confidence_level": 0.95, "n_resamples": 40}
+    table = comparison("maps", "other", **options)
     at = table["key"].index("pixel_auroc")
     difference, low, high = (table[name][at] for name in ("difference", "low", "high"))
-    more = [*FILES, "--compare", "other"]
+    more = [*FILES, "--compare", "other", "--n-resamples", "40"]
     printed = on_terminal(["anomaly", *more, "--save", "a.json", "--save", "a.txt"], tmp_path, NO_COLOR="1")
     assert f"{difference:+.3f} [{low:.3f}, {high:.3f}]" in printed
     assert "maps is better" in printed
@@ -143,58 +152,58 @@ def test_normal_images_of_loco_are_judged_in_both_groups(tmp_path: Path) -> None
         assert [table[key][i] for i in at] == wanted[key]
 
 
-def test_many_images_have_intervals_of_images_only(
-    made: list[Drawn], tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_images_have_intervals_of_images_only(enough: None, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where those of all rates take longer: by the numbers of images alone, before any is read, or by the first."""
     monkeypatch.setattr(command, "on_terminal", lambda: True)
-    for name, value in (("_SHOWN", 0), ("_PIXELS", 0)):
-        with monkeypatch.context() as patch:
-            patch.setattr(differing, name, value)
-            _, one, _ = run(*FILES, "--format", "text")
-            _, two, _ = run(*FILES, "--compare", "other", "--format", "text")
-        assert re.search(r"image_auroc +\d\.\d+ +\[", one)
+    more = [*FILES, "--format", "text", "--n-resamples", "40"]
+    alone = evaluate_anomaly_folder("maps", "data", levels="image", confidence_level=0.95, n_resamples=40)
+    low, high = (number_text(alone[f"image_auroc_{end}"]) for end in ("low", "high"))
+    for most in (0, 3_000_000):
+        monkeypatch.setattr(computing, "MAX_AUTOMATIC", most)
+        _, one, _ = run(*more)
+        _, two, _ = run(*more, "--compare", "other", "--report", "report")
+        assert re.search(rf"image_auroc +\d\.\d+ +\[{re.escape(low)}, {re.escape(high)}\]", one)
         assert re.search(r"pixel_auroc +\d\.\d+ +↑", one)
         assert re.search(r"image_auroc ↑ .*(is better|no clear difference)", two)
         assert re.search(r"pixel_auroc ↑ +\d\.\d+ +\d\.\d+ +[+-]\d\.\d+\n", two)
         for text in (one, two):
-            assert "of rates of images: 95 %" in text
-            assert "; of all rates: --confidence-level 0.95\n" in text.replace("\nrates", " rates")
-    _, none, _ = run(*FILES, "--format", "text", "--levels", "pixel", "--n-resamples", "100000")
-    assert "\nintervals: --confidence-level 0.95\n" in none
+            assert "95 % intervals of rates of images: 40 resamples; of all rates: --confidence-level 0.95\n" in text
+        page = Path("report/index.html").read_text()
+        assert "only rates of images have some." in page
+        assert re.search("maps vs other: Image AUROC", re.sub("<[^>]*>", "", page))
+    _, none, _ = run(*more, "--levels", "pixel")
+    assert "\nIntervals take longer here, and were left out. With --confidence-level 0.95, there are some.\n" in none
 
 
-@pytest.mark.parametrize("shown", [0, 1 << 16], ids=["image intervals", "all intervals"])
-def test_a_category_without_normal_images_is_skipped(
-    shown: int, made: list[Drawn], run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_category_without_normal_images_is_skipped(enough: None, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal, of two models, and in a report: what the category lacks is a dash."""
     monkeypatch.setattr(command, "on_terminal", lambda: True)
-    for name in ("_SHOWN", "_REPORTED"):
-        monkeypatch.setattr(differing, name, shown)
     shutil.rmtree("data/screw/test/good")
     for folder in ("maps", "other"):
         shutil.rmtree(f"{folder}/screw/test/good")
-    skip = [*FILES, "--groups-without", "skip", "--format", "text"]
-    code, text, errors = run(*skip)
-    assert (code, errors) == (0, "")
-    assert re.search(r"\nscrew +6 +\d\.\d+ +– +\d", text)
-    assert re.search(r"image_auroc +\d\.\d+ +\[", text)
-    code, text, errors = run(*skip, "--compare", "other", "--save", "x.json", "--report", "report")
-    assert (code, errors) == (0, "")
-    assert re.search(r"image_auroc ↑ .*(is better|no clear difference)", text)
-    groups = json.loads(Path("x.json").read_text())["comparison"]["groups"]
-    assert groups["group"] == ["nut", "screw"]
-    assert groups["image_auroc"][1] is None
-    assert groups["pixel_auroc"][1] is not None
-    page = Path("report/index.html").read_text()
-    assert "screw" in page
-    missed = re.search(r"(\d+) of 6 defects are missed, (\d+) of 3 normal images are false", page)
-    assert missed, "of the nut alone"
+    for most in (0, computing.MAX_AUTOMATIC):
+        monkeypatch.setattr(computing, "MAX_AUTOMATIC", most)
+        skip = [*FILES, "--groups-without", "skip", "--format", "text", "--n-resamples", "40"]
+        code, text, errors = run(*skip)
+        assert (code, errors) == (0, "")
+        assert re.search(r"\nscrew +20 +\d\.\d+ +– +\d", text)
+        assert re.search(r"image_auroc +\d\.\d+ +\[", text)
+        code, text, errors = run(*skip, "--compare", "other", "--save", "x.json", "--report", "report")
+        assert (code, errors) == (0, "")
+        assert re.search(r"image_auroc ↑ .*(is better|no clear difference)", text)
+        groups = json.loads(Path("x.json").read_text())["comparison"]["groups"]
+        assert groups["group"] == ["nut", "screw"]
+        assert groups["image_auroc"][1] is None
+        assert groups["pixel_auroc"][1] is not None
+        page = Path("report/index.html").read_text()
+        assert "screw" in page
+        missed = re.search(r"(\d+) of 20 defects are missed, (\d+) of 10 normal images are false", page)
+        assert missed, "of the nut alone"
 
 
-@pytest.mark.parametrize(("layout", "shown"), [("mvtec-ad", 1 << 16), ("mvtec-loco", 0)])
+@pytest.mark.parametrize(("layout", "most"), [("mvtec-ad", computing.MAX_AUTOMATIC), ("mvtec-loco", 0)])
 def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
-    layout: str, shown: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+    layout: str, most: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As `compute` skips a group: a row without rates, and the means are those of the other category."""
     drawn = write_tree(layout, tmp_path)
@@ -204,8 +213,7 @@ def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
             shutil.rmtree(path)
             shutil.rmtree(f"maps/screw/test/{path.name}", ignore_errors=True)
     shutil.copytree("maps", "other")
-    for name in ("_SHOWN", "_REPORTED"):
-        monkeypatch.setattr(differing, name, shown)
+    monkeypatch.setattr(computing, "MAX_AUTOMATIC", most)
     options: dict[str, Any] = dict(groups_without="skip", confidence_level=0.9, n_resamples=9)
     with pytest.raises(ValueError, match="group 'screw': references: expected anomalous and normal images"):
         evaluate_anomaly_folder("maps", "data")
@@ -232,10 +240,10 @@ def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
         evaluate_anomaly_folder("maps", "data", layout=layout, **options)
 
 
-def test_intervals_take_the_number_of_resamples(made: list[Drawn], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_intervals_take_the_number_of_resamples(enough: None, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "on_terminal", lambda: True)
     _, text, _ = run(*FILES, "--format", "text", "--n-resamples", "30")
-    assert "\nintervals 95 %, 30 resamples of the images, seed 0\n" in text
+    assert "\n95 % intervals: 30 resamples\n" in text
     code, _, errors = run(*FILES, "--n-resamples", "0")
     assert (code, errors) == (
         2,
@@ -274,7 +282,7 @@ def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
     assert line("--maps", "maps") == "Missing option '--data'."
     assert line(*FILES, "--compare", "nowhere") == "nowhere: expected a folder of maps, got none"
     Path("other/nut/test/hole/000.tiff").write_bytes(b"")
-    assert line(*FILES, "--compare", "other") == "other/nut/test/hole/000.tiff: not a TIFF file: header=b''"
+    assert line(*FILES, "--compare", "other") == "other: other/nut/test/hole/000.tiff: not a TIFF file: header=b''"
     Path("maps/nut/test/hole/001.tiff").unlink()
     Path("maps/nut/test/good/001.tiff").write_bytes(b"hello")
     missing = "data/nut/test/hole/001.png: expected its map nut/…/hole/001.tiff in maps, got none"
@@ -332,16 +340,6 @@ def test_tables_that_are_read_stay(tmp_path: Path, run: Run, monkeypatch: pytest
     code, _, errors = run(*FILES, "--per-image", table)
     assert (code, "expected another file to write to" in errors) == (2, True)
     assert table.read_bytes() == before
-
-
-def test_areas_of_the_curves(tmp_path: Path) -> None:
-    write_tree("mvtec-ad", tmp_path)
-    done = evaluate_maps(list_anomaly_maps(tmp_path / "maps", tmp_path / "data"), curves=True, integration_limits=1.0)
-    table = done.results["groups"]
-    for at, group in enumerate(table["group"]):
-        for key, kind in (("image_auroc", "image_roc"), ("pixel_auroc", "pixel_roc"), ("aupro@1.0", "pro")):
-            x, y = zip(*done.curves[group][kind])
-            assert np.trapezoid(y, x) == pytest.approx(table[key][at], abs=2e-3)
 
 
 def test_means_and_differences() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,9 @@ from openworld_metrics.anomaly import rates as pixel_bins
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking import counts as rows
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
-from openworld_metrics.reading.maps.pairing import list_anomaly_maps
-from openworld_metrics.suites.anomaly import evaluate_maps
+from openworld_metrics.suites import evaluate_anomaly_folder
 from openworld_metrics.suites.detection import compare_detections
-from openworld_metrics.suites.differences import compared_runs
-from openworld_metrics.suites.intervals import with_image_intervals
-from tests.suites.trees import Drawn, write_maps, write_tree
+from tests.suites.trees import Drawn, comparison, write_maps, write_tree
 
 OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
 
@@ -35,11 +33,10 @@ def write_other(made: list[Drawn], maps: Path) -> list[Drawn]:
 def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None:
     made = write_tree(layout, tmp_path)
     other = write_other(made, tmp_path / "other")
-    runs = [
-        evaluate_maps(list_anomaly_maps(tmp_path / name, tmp_path / "data"), **OPTIONS) for name in ("maps", "other")
-    ]
-    table = compared_runs(*runs, **OPTIONS)
-    assert table["difference"] == [runs[0].results[key] - runs[1].results[key] for key in table["key"]]
+    folders = (tmp_path / "maps", tmp_path / "other", tmp_path / "data")
+    first, second = (evaluate_anomaly_folder(each, folders[2], **OPTIONS) for each in folders[:2])
+    table = comparison(*folders, **OPTIONS)
+    assert table["difference"] == [first[key] - second[key] for key in table["key"]]
     assert {"image_auroc", "aupro@0.3", "aupimo"} <= set(table["key"])
     assert ("auspro@0.3" in table["key"]) == (layout == "mvtec-loco")
     at = table["groups"]["group"].index("nut")
@@ -64,7 +61,7 @@ def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None
         for end in ("low", "high"):
             found = table["groups"][f"{key}_{end}"][at]
             assert found == pytest.approx(of_arrays[end][i], abs=0.2)
-    same = compared_runs(runs[0], runs[0], **{**OPTIONS, "n_resamples": 39})
+    same = comparison(folders[0], folders[0], folders[2], **{**OPTIONS, "n_resamples": 39})
     assert set(same["p_value"]) == {1.0}
     assert set(same["low"]) == set(same["high"]) == {0.0}
 
@@ -72,7 +69,7 @@ def test_intervals_by_group_and_of_the_mean(layout: str, tmp_path: Path) -> None
 def test_a_folder_and_groups_give_the_same_intervals(tmp_path: Path) -> None:
     """A folder's categories and `AnomalySuite(groups=…)`, with intervals, to the last bit."""
     made = write_tree("mvtec-ad", tmp_path)
-    folder = evaluate_maps(list_anomaly_maps(tmp_path / "maps", tmp_path / "data"), **OPTIONS).results
+    folder = evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", **OPTIONS)
     columns: dict[str, Any] = {
         "predictions": [one.score_map for one in made],
         "references": [one.mask for one in made],
@@ -85,27 +82,16 @@ def test_a_folder_and_groups_give_the_same_intervals(tmp_path: Path) -> None:
     assert {key: folder["groups"][key] for key in table} == table
 
 
-def test_intervals_of_images_need_no_file_again(tmp_path: Path) -> None:
-    """From the scores of a run, they are those of a run with a confidence level, of two categories."""
-    write_tree("mvtec-ad", tmp_path)
-    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
-    drawn: dict[str, Any] = {"levels": "image", "confidence_level": 0.95, "n_resamples": 25}
-    sure = evaluate_maps(listed, **drawn).results
-    numbers = with_image_intervals(evaluate_maps(listed), None, 25).results
-    ends = [key for key in sure if key.endswith(("_low", "_high"))]
-    assert {key: numbers[key] for key in ends} == {key: sure[key] for key in ends} != {}
-
-
 def test_an_interval_does_not_depend_on_the_other_categories(tmp_path: Path) -> None:
     made = write_tree("mvtec-ad", tmp_path)
     write_other(made, tmp_path / "other")
     options: dict[str, Any] = {**OPTIONS, "num_thresholds": 9, "n_resamples": 9}
     tables = []
-    for chosen in (None, ["screw"]):
-        folders = (tmp_path / name for name in ("maps", "other"))
-        listed = [list_anomaly_maps(folder, tmp_path / "data", categories=chosen) for folder in folders]
-        runs = [evaluate_maps(each, **{**options, "confidence_level": None}) for each in listed]
-        tables.append(compared_runs(*runs, **options))
+    for category in (None, "screw"):
+        if category is not None:
+            for name in ("maps", "other", "data"):
+                shutil.rmtree(tmp_path / name / "nut")
+        tables.append(comparison(*(tmp_path / name for name in ("maps", "other", "data")), **options))
     both, one = tables
     for key, column in one["groups"].items():
         assert both["groups"][key][-1:] == column

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,17 @@ from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.reading.maps.maps import file_problems
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
-from openworld_metrics.suites.anomaly import evaluate_maps
 from tests.conftest import Run
-from tests.suites.trees import CATEGORIES, INVALID, assert_as_arrays, columns_of, write_map, write_mask, write_tree
+from tests.suites.trees import (
+    CATEGORIES,
+    INVALID,
+    assert_as_arrays,
+    columns_of,
+    computed,
+    write_map,
+    write_mask,
+    write_tree,
+)
 
 
 def test_void_pixels_of_plain_folders(tmp_path: Path) -> None:
@@ -99,17 +108,20 @@ def test_void_pixels_and_defects_of_loco(tmp_path: Path) -> None:
             masks = np.where(masks == 7, 7, masks > 0)
         references.append({"masks": masks, "saturation_areas": areas if one.defect else [1, 1]})
     options: dict[str, Any] = {"ignore_value": 7, "integration_limits": [0.05, 0.3]}
-    listed = list_anomaly_maps(tmp_path / "maps", tmp_path / "data", categories=["nut"])
-    run = evaluate_maps(listed, curves=True, **options)
+    for name in ("maps", "data"):
+        shutil.rmtree(tmp_path / name / "screw")
+    maps, data = {"maps": tmp_path / "maps"}, tmp_path / "data"
+    run = computed(maps, data, shown=True, **options)
+    groups = run.results("maps", run.done.models["maps"].summary)["groups"]
     for at, kind in enumerate(("logical_anomalies", "structural_anomalies"), 1):
         own = [i for i, one in enumerate(made) if one.defect in ("", kind)]
         wanted = AnomalySuite(**options).compute(
             predictions=[made[i].score_map for i in own], references=[references[i] for i in own]
         )
-        assert {key: run.results["groups"][key][at] for key in wanted} == wanted
-    assert write_anomaly_report(run, tmp_path / "report", images=1).is_file()
+        assert {key: groups[key][at] for key in wanted} == wanted
+    assert write_anomaly_report(run, tmp_path / "report").is_file()
     with pytest.raises(ValueError, match=r"ignore_value: expected a value of no defect in .*json, got 200"):
-        evaluate_maps(listed, ignore_value=200)
+        computed(maps, data, ignore_value=200)
 
 
 ENTRY = {"pixel_value": 200, "saturation_threshold": 2, "relative_saturation": False}

@@ -12,7 +12,12 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics import AnomalySuite, read
+from openworld_metrics.answers.answers import shown_of
+from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.reading.maps.maps import reading_of
+from openworld_metrics.reading.maps.pairing import list_models
 from openworld_metrics.suites import evaluate_anomaly_folder
+from openworld_metrics.suites.anomaly import CHOICES, Folders, compute_maps, needs_masks
 
 CATEGORIES = ("nut", "screw")
 SHAPE = (10, 12)
@@ -22,6 +27,28 @@ INVALID = (slice(0, 4), slice(2, 9))  # pixels of mvtec-3d that have no point
 def of_python(*folders: str) -> dict[str, Any]:
     """The numbers of maps and masks that `read` reads."""
     return AnomalySuite().compute(**read("anomaly_suite", *folders).columns)
+
+
+def computed(
+    maps: Mapping[str, Path | str],
+    data: Path | str,
+    *,
+    intervals: bool | None = False,
+    shown: bool = False,
+    **options: Any,
+) -> Folders:
+    """The computation of models' maps, with what reports show of it."""
+    choices = {name: options.pop(name) for name in CHOICES if name in options}
+    choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
+    models = list_models(maps, data, needs_masks=needs_masks(options))
+    function = shown_of(subject_of("anomaly_suite")) if shown else None
+    return compute_maps(reading_of(models, groups=True, **choices), options, intervals=intervals, shown=function)
+
+
+def comparison(first: Path | str, second: Path | str, data: Path | str = "data", **options: Any) -> dict[str, Any]:
+    """The comparison of two models' maps, with intervals."""
+    done = computed({"one": first, "two": second}, data, intervals=True, **options)
+    return done.compared(*(done.results(name, one.summary) for name, one in done.done.models.items()))
 
 
 def assert_as_arrays(
@@ -70,12 +97,14 @@ class Drawn(NamedTuple):
         return {"masks": self.masks, "saturation_areas": [2, max(1, int(0.5 * self.masks[1].sum()))]}
 
 
-def scene(seed: int, defects: tuple[str, ...], categories: tuple[str, ...] = CATEGORIES) -> list[Drawn]:
+def scene(
+    seed: int, defects: tuple[str, ...], categories: tuple[str, ...] = CATEGORIES, of_each: int = 3
+) -> list[Drawn]:
     """Three normal images and three of each defect, of each category; scores in float16, so that some tie."""
     rng, made = np.random.default_rng(seed), []
     for category in categories:
         for defect in ("", *defects):
-            for number in range(3):
+            for number in range(of_each):
                 masks = np.zeros((2, *SHAPE), dtype=bool)
                 if defect:
                     row, column = rng.integers(0, 6, 2)
@@ -234,10 +263,10 @@ TREES = {
 }
 
 
-def write_tree(layout: str, folder: Path, seed: int = 0) -> list[Drawn]:
+def write_tree(layout: str, folder: Path, seed: int = 0, of_each: int = 3) -> list[Drawn]:
     """Write a scene in a layout: the data set to folder/data, the maps to folder/maps."""
     tree = TREES[layout]
-    made = scene(seed, tree.defects)
+    made = scene(seed, tree.defects, of_each=of_each)
     for name in ("data", "maps"):
         (folder / name).mkdir(parents=True)
     tree.write(made, folder / "data", folder / "maps")

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from ...answers.anomaly import KINDS
 from ...answers.answer import Answer, Decisions, Image, Number, Table, Worst
 from ...answers.decisions import number_at
+from ...reading.sides import means_normal
 from .. import html
 from ..numbers import number, threshold_shown
 from . import frame
@@ -25,6 +27,7 @@ _LEGEND = {  # of boxes: a role by its meaning
     "right": "right",
     "nothing there": "nothing",
 }
+_MOST_FILTERS = 10  # the most names of groups and of defects among the filters
 _SIDE = 256  # pixels of the picture of a sample
 MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
 
@@ -100,25 +103,60 @@ def _figures_section(answer: Answer) -> Section:
     return Section("Figures", "Figures", [frame.grid(*cards)] if cards else [])
 
 
-def images_section(images: Sequence[Image], lead: str = "Press one to enlarge it.") -> Section:
-    """The images, the worst first, with a legend of the boxes that occur, and a filter for each kind of error."""
+def images_section(
+    images: Sequence[Image], lead: str = "Press one to enlarge it.", title: str = "Images with the most errors"
+) -> Section:
+    """The images, the worst first, with a legend, and filters of kinds of errors, of groups and of defects."""
     if not images:
         return Section("Images", "Images", [])
     roles = {box.role for image in images for box in image.boxes}
     legend = {words: role for words, role in _LEGEND.items() if role in roles}
     filters = {role: capital(words.partition(";")[0]) for words, role in legend.items() if role != "right"}
+    filters |= {kind: words for kind, words in KINDS.items() if any(image.kind == kind for image in images)}
+    named = {
+        "group": {image.name: image.group for image in images},
+        "defect": {image.name: _defect(image) for image in images},
+    }
+    for what, names in named.items():
+        several = dict.fromkeys(filter(None, names.values()))
+        filters |= {_key(what, name): name for name in several} if 1 < len(several) <= _MOST_FILTERS else {}
     shown = [
         Tile(
             image.name,
-            [image.said] if image.said else [],
-            [image],
-            sorted({box.role for box in image.boxes} & {*filters}),
+            image.said.split("; ") if image.kind else [image.said] if image.said else [],
+            _pictures_of(image),
+            [
+                *sorted({box.role for box in image.boxes} & {*filters}),
+                *filter(None, [image.kind]),
+                *(_key(what, names[image.name]) for what, names in named.items() if names[image.name]),
+            ],
         )
         for image in images
     ]
     legend |= dict(key for image in images for key in image.keys)
-    blocks = [*([frame.legend(legend)] if legend else []), frame.tiles(shown, filters)]
-    return Section("Images", "Images with the most errors", blocks, lead)
+    legend |= {"score, low to high": "scale"} if any(image.kind for image in images) else {}
+    wide = any(image.beside for image in images)
+    blocks = [*([frame.legend(legend)] if legend else []), frame.tiles(shown, filters, wide=wide)]
+    return Section("Images", title, blocks, lead)
+
+
+def _pictures_of(image: Image) -> list[Image]:
+    """The pictures of a tile: a photograph, or else the picture of the image, and the others small beside it."""
+    photographs = [one for one in image.beside if not one.kind]
+    others = [one for one in image.beside if one.kind]
+    shown = [*photographs, image, *others]
+    return [shown[0], *(replace(one, picture=one.thumbnail) for one in shown[1:])]
+
+
+def _defect(image: Image) -> str:
+    """The defect of an image of maps, which is the folder in its name; "" for a normal one, or without a folder."""
+    folder = PurePosixPath(image.name).parent.name if image.group else ""
+    return "" if means_normal(folder) else folder
+
+
+def _key(what: str, name: str) -> str:
+    """A name as one word, for a filter, which no kind of error is."""
+    return f"{what}-{frame.filter_key(name)}"
 
 
 def with_outcomes(answer: Answer, images: Sequence[Path] = ()) -> Answer:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import os
+import platform
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -32,9 +34,11 @@ from .planes import MASK_SUFFIXES, read_map, read_mask_values, stated_shape
 
 WAYS = ("nearest", "bilinear")
 _BATCH, _BATCH_PIXELS = 64, 1 << 22  # images that are added together
+_CHOICES = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")  # that move numbers
 _ARRAYS = (".npy", ".npz")
 _LOOKED_AT = 4  # masks of defects, to see whether they are inverted
 THREADS = min(8, (os.cpu_count() or 1) + 2)  # some wait for the disk while others decode
+_VERSIONS = ("openworld-metrics", "numpy", "scipy")
 _Item = TypeVar("_Item")
 _Read = TypeVar("_Read")
 Pair = tuple[AnomalyImage, Path]  # an image, and its map
@@ -45,10 +49,14 @@ class MapReading(Reading):
     """The contents of files of maps and masks: `listed` are those of each model, of one data set.
 
     chosen: the choices of `map_reader`, sample_pattern and groups
+    doubt: a sentence where masks may be inverted, "" otherwise
+    marked: of the images that were computed, by their keys, whether their masks have an anomalous pixel
     """
 
     listed: dict[str, AnomalyMaps] = field(default_factory=dict)
     chosen: Mapping[str, Any] = field(default_factory=dict)
+    doubt: str = ""
+    marked: dict[tuple[str, str], bool] = field(default_factory=dict)
 
     @property
     def category_names(self) -> Sequence[str]:
@@ -63,8 +71,43 @@ class MapReading(Reading):
     @property
     def settings(self) -> dict[str, Any]:
         """The choices that move numbers, for the signature."""
-        names = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")
-        return {name: self.chosen[name] for name in names if self.chosen.get(name)}
+        return {name: self.chosen[name] for name in _CHOICES if self.chosen.get(name)}
+
+    @property
+    def length(self) -> int:
+        """The number of images to read, of all models."""
+        return sum(len(listed.pairs) for listed in self.listed.values())
+
+    def record(self, model: str) -> dict[str, Any]:
+        """Folders, layout, categories, numbers of files, choices and versions of a model's maps that were computed."""
+        listed, images = self.listed[model], [image for image, _ in self.listed[model].pairs]
+        pattern = pattern_of(listed, self.chosen.get("sample_pattern"))
+        record: dict[str, Any] = {
+            "maps": str(listed.folder),
+            "data": str(listed.data_folder),
+            "layout": listed.data.layout_name,
+            "categories": sorted(listed.by_category),
+            "files": {
+                "images": sum(image.image is not None for image in images),
+                "maps": len(images),
+                "masks": sum(len(image.masks) for image in images),
+                "empty_masks_of_anomalous_images": len(self.empty_masks),
+            },
+            "versions": {"python": platform.python_version(), **{name: version(name) for name in _VERSIONS}},
+            **{name: self.chosen[name] for name in _CHOICES},
+            "sample_pattern": pattern and pattern.pattern,
+        }
+        return record | ({"left_out": listed.census.text()} if listed.leaves_out else {})
+
+    @property
+    def empty_masks(self) -> list[Path]:
+        """The masks without an anomalous pixel of images that are anomalous by their folder."""
+        images = (image for image, _ in self.first.pairs if image.anomalous and image.masks)
+        return [image.masks[0] for image in images if self.marked.get(image.key) is False]
+
+    def is_anomalous(self, image: AnomalyImage) -> bool:
+        """Whether an image that was computed is anomalous: by its folder, or else by its masks."""
+        return self.marked[image.key] if image.anomalous is None else image.anomalous
 
     def categories(self) -> Iterator[Category]:
         """The images of each category, each once: normal ones belong to all groups of their category."""
@@ -82,7 +125,8 @@ class MapReading(Reading):
                 pattern = pattern_of(listed, self.chosen.get("sample_pattern"))
                 models[name] = _columns(files, groups if by_defect else [], pattern, self.options.get("ignore_value"))
             names = _names([image for image, _ in pairs], several and self.first.data.layout is not None)
-            yield Category(category, category if several else ALONE, models, names, self._batches)
+            group = category if several or self.chosen.get("groups") else ALONE
+            yield Category(category, group, models, names, self._batches)
 
     def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Columns, a few images at a time, which are read ahead."""
@@ -98,6 +142,8 @@ class MapReading(Reading):
                 rows = slice(start, end)
                 batch = {name: column[rows] for name, column in columns.items() if not isinstance(column, Maps)}
                 own = {name: [*map(columns[name].part_of, held)] for name in ("predictions", "references")}
+                images = (image.key for image, _ in maps.files.pairs[start:end])
+                self.marked |= zip(images, (bool(content.masks.mask.any()) for content in held))
                 yield start, {**own, **batch}
                 start, pixels, held = end, 0, []
 
@@ -118,14 +164,14 @@ def read_maps(
     levels: str | Sequence[str] = AnomalySuite.levels,
     leave_out: bool = False,
     limits: Limits = COMMANDS,
-) -> Reading:
+) -> MapReading:
     """Read the anomaly maps of one or more models, and the masks of a data set, as columns of anomaly_suite.
 
     Parameters: maps, data, layout, categories, leave_out and limits, as of `list_models`; resize, void_where_invalid,
     mask_threshold, ignore_value and regions, as of `map_reader`; sample_pattern, a regular expression whose first group
     is the id of a sample in the images' names, by default the layout's own; groups, whether folders are groups: None,
-    the default, for the categories of a data set, and folders that look like them; levels, of the metric: masks are not
-    needed for "image" alone.
+    the default, for several categories of a data set, and folders that look like them, True also for an only one;
+    levels, of the metric: masks are not needed for "image" alone.
 
     Files are read when an entry of a column is indexed, but for the first masks, which may be inverted. Several
     categories are groups, and so are the kinds of defects of MVTec LOCO AD, each with the normal images of its
@@ -136,13 +182,38 @@ def read_maps(
     """
     needs_masks = "pixel" in check_levels(levels)
     choices: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out, "limits": limits}
-    models = list_models(maps, data, needs_masks=needs_masks, **choices)
-    for listed in models.values():
-        check_names(listed)
+    reading = reading_of(
+        list_models(maps, data, needs_masks=needs_masks, **choices),
+        resize=resize,
+        sample_pattern=sample_pattern,
+        groups=groups,
+        void_where_invalid=void_where_invalid,
+        mask_threshold=mask_threshold,
+        ignore_value=ignore_value,
+        regions=regions,
+    )
+    options = {**reading.options, **({"levels": levels} if levels != AnomalySuite.levels else {})}
+    return replace(reading, options=options, guesses=reading.guesses if layout is None else [])
+
+
+def reading_of(
+    models: Mapping[str, AnomalyMaps],
+    *,
+    resize: str | None = None,
+    sample_pattern: str | None = None,
+    groups: bool | None = None,
+    void_where_invalid: bool = False,
+    mask_threshold: float | None = None,
+    ignore_value: int | None = AnomalySuite.ignore_value,
+    regions: str = AnomalySuite.regions,
+) -> MapReading:
+    """The reading of the maps of models, by name, as of `list_models`; see `read_maps`."""
+    for each in models.values():
+        check_names(each)
     listed = next(iter(models.values()))
     pattern = pattern_of(listed, sample_pattern)
     options: dict[str, Any] = {"ignore_value": VOID if void_where_invalid and ignore_value is None else ignore_value}
-    options |= {"regions": regions, "levels": levels}
+    options |= {"regions": regions}
     columns, rows = {}, _rows_of(listed)
     for name, each in models.items():
         read = map_reader(
@@ -159,22 +230,26 @@ def read_maps(
         columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"])
     several = len(listed.by_category) > 1 and listed.data.layout is not None
     names = _names([image for image, _, _ in rows], several)
-    chosen = {"resize": resize, "void_where_invalid": void_where_invalid, "mask_threshold": mask_threshold}
+    doubt = inverted_masks(listed, ignore_value, regions, mask_threshold)
     return MapReading(
         "anomaly_suite",
         columns,
         {name: value for name, value in options.items() if value != AnomalySuite.options[name]},
-        [] if layout is not None else _guesses(listed),
-        [
-            *_notes(models, names, [image for image, _, _ in rows]),
-            *([f"{text}."] if (text := inverted_masks(listed, ignore_value, regions, mask_threshold)) else []),
-        ],
+        _guesses(listed),
+        [*_notes(models, names, [image for image, _, _ in rows]), *([f"{doubt}."] if doubt else [])],
         listed.census,
         _contents(models),
         images=names,
         archives=listed.archives,
         listed=dict(models),
-        chosen={**chosen, "sample_pattern": sample_pattern, "groups": groups},
+        chosen={
+            "resize": resize,
+            "void_where_invalid": void_where_invalid,
+            "mask_threshold": mask_threshold,
+            "sample_pattern": sample_pattern,
+            "groups": groups,
+        },
+        doubt=doubt,
     )
 
 
@@ -413,18 +488,6 @@ def map_reader(
             return _read(*pair, resize, size, rules)
 
     return read
-
-
-def reading_options(record: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `map_reader` that results were computed with, from their entry "evaluation"."""
-    options = record["options"]
-    return {
-        "resize": record["resize"],
-        "ignore_value": options["ignore_value"],
-        "void_where_invalid": record["void_where_invalid"],
-        "regions": options["regions"],
-        "mask_threshold": record["mask_threshold"],
-    }
 
 
 def _threshold_of(listed: AnomalyMaps, regions: str, mask_threshold: float | None) -> float | None:

@@ -4,29 +4,33 @@ from __future__ import annotations
 
 import base64
 import io
-import math
 import re
 import shutil
 from html import unescape
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from PIL import Image
 
+from openworld_metrics.answers import computing
+from openworld_metrics.answers.answers import answers_from
+from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.faces.numbers import threshold_shown
 from openworld_metrics.faces.report import write_anomaly_report
-from openworld_metrics.faces.report.anomaly import Model, score_beside, up_to
-from openworld_metrics.reading.maps.pairing import list_anomaly_maps
+from openworld_metrics.metric.results import rates_of
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.suites import differences, intervals
-from openworld_metrics.suites.anomaly import AnomalyRun, evaluate_maps
-from openworld_metrics.suites.differences import compared_runs
-from tests.suites.trees import write_map, write_tree
+from openworld_metrics.suites.anomaly import Folders
+from tests.suites.trees import computed, write_map, write_tree
 
 
-def run_of(folder: Path, maps: str = "maps", **options: Any) -> AnomalyRun:
-    return evaluate_maps(list_anomaly_maps(folder / maps, folder / "data"), curves=True, **options)
+def run_of(folder: Path, *maps: str, **options: Any) -> Folders:
+    places: dict[str, Path | str] = {name: folder / name for name in maps or ("maps",)}
+    return computed(places, folder / "data", shown=True, **options)
+
+
+def rates(run: Folders, model: str = "maps") -> dict[str, float]:
+    return {key: rate.value for key, rate in rates_of(run.done.models[model].summary.results).items()}
 
 
 def turned(folder: Path) -> None:
@@ -44,40 +48,36 @@ def pictures(text: str) -> list[Image.Image]:
 def test_two_models_in_each_kind_of_layout(layout: str, tmp_path: Path) -> None:
     write_tree(layout, tmp_path)
     turned(tmp_path)
-    one, other = (run_of(tmp_path, maps, integration_limits=[0.3, 0.05]) for maps in ("maps", "other"))
-    page = write_anomaly_report(one, tmp_path / "new" / "report", other=other, images=2)
+    run = run_of(tmp_path, "maps", "other", integration_limits=[0.3, 0.05], intervals=True, n_resamples=40)
+    page = write_anomaly_report(run, tmp_path / "new" / "report")
     assert [path.name for path in page.parent.iterdir()] == ["index.html"]
     text = page.read_text(encoding="utf-8")
     assert "://" not in text
     assert not re.search(r'(src|href)="(?!data:image/|#)', text)
     shown = [float(value) for value in re.findall(r'<dd class="large"[^>]*>(\d\.\d+)', text)]
-    assert shown == [round(one.results[key], 3) for key in ("aupro@0.3", "image_auroc", "pixel_auroc")]
+    assert shown == [round(rates(run)[key], 3) for key in ("aupro@0.3", "image_auroc", "pixel_auroc")]
     assert text.count('<span class="ends">[') >= 3
     assert "maps vs other:" in text
     tiles = re.findall(r'<button type="button" class="tile".*?</button>', text, re.S)
     assert tiles
     per_tile = 2 if layout == "folders" else 3
     assert len(pictures("".join(tiles))) == per_tile * len(tiles)
-    for name in one.groups:
+    for name in run.done.shown["maps"]:
         assert f">{name}<" in text
-    for points in one.curves[one.groups[0]].values():
-        assert points is not None
-        x, y = np.asarray(points).T
-        assert (np.diff(x) >= 0).all()
-        assert (np.diff(y) >= 0).all()
-        assert (x[0], y[0], x[-1]) == (0, 0, 1)
 
 
 def test_decisions_are_those_of_the_scores(tmp_path: Path) -> None:
-    write_tree("mvtec-ad", tmp_path)
+    drawn = write_tree("mvtec-ad", tmp_path)
     run = run_of(tmp_path)
-    model = Model(run, "maps")
     counts = {(side, called): 0 for side in (True, False) for called in (True, False)}
-    for group in run.groups:
-        threshold = run.results["groups"]["image_f1_max_threshold"][run.results["groups"]["group"].index(group)]
-        assert model.threshold(group, "image") == threshold
-        for image in model.images(group):
-            counts[image.anomalous, image.score > threshold] += 1
+    for name, row in (run.done.models["maps"].summary.groups or {}).items():
+        threshold = row["image_f1_max"].threshold
+        own = [one for one in drawn if one.category == name]
+        assert [*run.done.shown["maps"][name].samples["called"]].count(True) == sum(
+            one.score_map.max() > threshold for one in own
+        )
+        for one in own:
+            counts[bool(one.defect), bool(one.score_map.max() > threshold)] += 1
     text = write_anomaly_report(run, tmp_path / "report").read_text(encoding="utf-8")
     said = re.search(r'aria-label="(?:Both|All \w+)\. (.*?)"', text)
     assert said is not None
@@ -85,46 +85,50 @@ def test_decisions_are_those_of_the_scores(tmp_path: Path) -> None:
     assert cells == [counts[True, True], counts[True, False], counts[False, True], counts[False, False]]
     assert f"{counts[True, False]} of 12 defects are missed, {counts[False, True]} of 6 normal images" in text
     chosen = run_of(tmp_path, image_threshold=0.25)
-    assert Model(chosen, "maps").threshold("nut", "image") == 0.25
+    assert chosen.done.shown["maps"]["nut"].samples["called"] == [
+        bool(one.score_map.max() > 0.25)
+        for one in sorted(drawn, key=lambda one: (one.defect or "good", one.number))
+        if one.category == "nut"
+    ]
     assert "at the threshold chosen before" in write_anomaly_report(chosen, tmp_path / "b").read_text(encoding="utf-8")
 
 
 def test_many_categories_fold_and_large_data_have_intervals_of_images(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write_tree("mvtec-ad", tmp_path)
+    write_tree("mvtec-ad", tmp_path, of_each=10)
     for folder in ("data", "maps"):
         for number in range(3):
             shutil.copytree(tmp_path / folder / "nut", tmp_path / folder / f"nut{number}")
     turned(tmp_path)
-    one, other = (run_of(tmp_path, maps) for maps in ("maps", "other"))
-    monkeypatch.setattr(differences, "_REPORTED", 0)
-    numbers = intervals.report_numbers(one, other, None)
-    assert numbers.comparison is not None
-    assert set(numbers.comparison["key"]) == {"image_auroc", "image_ap", "image_aupr", "image_f1_max"}
-    at = numbers.comparison["key"].index("image_auroc")
-    assert numbers.comparison["first"][at] == one.results["image_auroc"]
-    assert numbers.comparison["second"][at] == other.results["image_auroc"]
-    assert numbers.results["image_auroc_low"] <= one.results["image_auroc"] <= numbers.results["image_auroc_high"]
-    assert "pixel_auroc_low" not in numbers.results
-    assert numbers.intervals == "of rates of images: 95 %, 200 resamples of the images, seed 0"
-    text = write_anomaly_report(one, tmp_path / "report", other=other, images=1).read_text(encoding="utf-8")
+    monkeypatch.setattr(computing, "MAX_AUTOMATIC", 0)
+    run = run_of(tmp_path, "maps", "other", intervals=None)
+    assert (run.done.level, run.done.of) == (0.95, "rates of images")
+    first = run.done.models["maps"].summary.results
+    interval = first["image_auroc"].interval
+    assert interval is not None
+    assert interval[0] <= first["image_auroc"].value <= interval[1]
+    assert first["pixel_auroc"].interval is None
+    differences = run.done.compared("maps", "other").rows()
+    keys = {key for key in differences if isinstance(key, str)}
+    assert keys == {"image_auroc", "image_ap", "image_aupr", "image_f1_max"}
+    assert differences["image_auroc"]["first"] == first["image_auroc"].value
+    text = write_anomaly_report(run, tmp_path / "report").read_text(encoding="utf-8")
     assert "Each of the 5 categories" in text
     assert "gives the other numbers intervals" in text
     assert len(re.findall('<details class="fold"><summary>nut', text)) == 4
 
 
-def test_a_comparison_that_is_there_is_shown_as_it_is(tmp_path: Path) -> None:
+def test_the_report_and_the_answer_of_pages_decide_alike(tmp_path: Path) -> None:
+    """HOUSE: one threshold for each category, and one list of the worst images."""
     write_tree("mvtec-ad", tmp_path)
-    turned(tmp_path)
-    options: dict[str, Any] = {"confidence_level": 0.9, "n_resamples": 20, "integration_limits": [0.3]}
-    one, other = (run_of(tmp_path, maps, **options) for maps in ("maps", "other"))
-    comparison = compared_runs(one, other, **options)
-    numbers = intervals.report_numbers(one, other, comparison)
-    assert numbers.comparison is comparison
-    assert numbers.intervals == "90 %, 20 resamples of the images, seed 0"
-    assert numbers.results is one.results
-    assert intervals.report_numbers(one, other, None).comparison == comparison
+    run = run_of(tmp_path)
+    (answer,) = answers_from(subject_of("anomaly_suite"), run.done, run.settings).values()
+    text = unescape(write_anomaly_report(run, tmp_path / "report").read_text(encoding="utf-8"))
+    for group in answer.groups:
+        assert f"anomalous if score > {threshold_shown(group.thresholds['image'])}" in text
+    titles = re.findall(r"</span>\s*<b>([^<]*)</b>", text)
+    assert titles == [image.name for image in answer.images]
 
 
 def test_one_level_and_hostile_names(tmp_path: Path) -> None:
@@ -145,42 +149,29 @@ def test_one_level_and_hostile_names(tmp_path: Path) -> None:
 
 def test_tiles_say_what_their_scores_are(tmp_path: Path) -> None:
     write_tree("mvtec-ad", tmp_path)
-    text = write_anomaly_report(run_of(tmp_path), tmp_path / "report", images=9).read_text(encoding="utf-8")
+    text = write_anomaly_report(run_of(tmp_path), tmp_path / "report").read_text(encoding="utf-8")
     words = [unescape(line) for line in re.findall(r"<small>([^<]*score[^<]*)</small>", text)]
     assert words
     for line in words:
-        found = re.fullmatch(r"(missed|false alarm|mostly uncovered) · score (\S+) ([>≤]) (\S+)", line)
+        found = re.fullmatch(r"(?:(missed|false alarm|mostly uncovered) · )?score (\S+) ([>≤]) (\S+)", line)
         assert found is not None
         kind, score, sign, threshold = found.groups()
-        assert (sign == "≤") == (kind == "missed")
+        assert kind is None or (sign == "≤") == (kind == "missed")
         assert (float(score) > float(threshold)) == (sign == ">")
         assert f"anomalous if score > {threshold}" in unescape(text), "of one category one text"
 
 
-def test_texts_compare_as_numbers_do() -> None:
-    assert score_beside(0.1, "0.09999999999999999") == "0.1"
-    assert score_beside(math.nextafter(0.1, 1), "0.1") == "0.10000000000000002"
-    assert score_beside(0.1, "0.1") == "0.1"
-    assert score_beside(-0.5, "−∞") == "−0.5"
-
-
-def test_curves_are_cut_at_the_limit() -> None:
-    assert up_to([(0.0, 0.0), (1.0, 1.0)], 0.25) == [(0.0, 0.0), (0.25, 0.25)]
-    assert up_to([(0.0, 0.0), (0.25, 0.5), (0.25, 0.75), (1.0, 1.0)], 0.25)[-1] == (0.25, 0.75)
-
-
 def test_columns_of_models_and_of_differences_stay_apart(tmp_path: Path) -> None:
     write_tree("mvtec-ad", tmp_path)
-    runs = []
     for name, turn in (("low", 1), ("key", -1)):
         for path in [*(tmp_path / "maps").rglob("*.tiff")]:
             write_map(tmp_path / name / path.relative_to(tmp_path / "maps"), read_map(path)[::turn])
-        runs.append(evaluate_maps(list_anomaly_maps(tmp_path / name, tmp_path / "data"), curves=True))
-    page = write_anomaly_report(runs[0], tmp_path / "report", other=runs[1], images=1).read_text()
+    run = run_of(tmp_path, "low", "key")
+    page = write_anomaly_report(run, tmp_path / "report").read_text()
     table = page.partition("All numbers")[2]
     head = [name.strip() for name in re.findall(r'<th scope="col"[^>]*>(.*?)</th>', table)[:3]]
     assert head == ["key", "low", "key (model)"]
     key = "image_auroc"
     row = table.partition(f'<th scope="row">{key}</th>')[2].partition("</tr>")[0]
     cells = re.findall(r"<td[^>]*>([^<]*)", row)
-    assert [float(cell) for cell in cells[:2]] == [round(run.results[key], 6) for run in runs]
+    assert [float(cell) for cell in cells[:2]] == [round(rates(run, name)[key], 6) for name in ("low", "key")]

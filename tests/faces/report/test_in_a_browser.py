@@ -13,9 +13,7 @@ from openworld_metrics import suites
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.faces.report import report_html, write_anomaly_report, write_report
 from openworld_metrics.faces.report.answer import with_outcomes
-from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.reading import Reading
-from openworld_metrics.suites.anomaly import evaluate_maps
 from tests import cases
 from tests.detection import scenes
 from tests.faces.sample import sample
@@ -33,9 +31,8 @@ def report_of_maps(folder: Path, categories: int = 15) -> Path:
         (folder / name).mkdir()
     tree.write(drawn, folder / "data", folder / "maps")
     tree.write([one._replace(score_map=-one.score_map) for one in drawn], folder / "data", folder / "other")
-    listed = (list_anomaly_maps(folder / name, folder / "data") for name in ("other", "maps"))
-    one, other = (evaluate_maps(each, curves=True) for each in listed)
-    return write_anomaly_report(one, folder / "report", other=other)
+    maps: dict[str, Path | str] = {name: folder / name for name in ("other", "maps")}
+    return write_anomaly_report(trees.computed(maps, folder / "data", intervals=None, shown=True), folder / "report")
 
 
 def report_of_an_answer(folder: Path) -> Path:
