@@ -201,8 +201,8 @@ def test_most_defaults_are_stated() -> None:
 def test_the_columns_of_siblings_are_those_that_a_metric_here_takes() -> None:
     """The kernel of one metric does not know the others, so their columns stand in it as names.
 
-    One that says how often rows occur is not ignored: the numbers would be those of other samples. Nor are qualities: an
-    area of risk would be that of labels.
+    One that says how often rows occur is not ignored: the numbers would be those of other samples. Nor are qualities:
+    an area of risk would be that of labels.
     """
     columns = {name for metric in openworld_metrics.METRICS for name in metric_class(metric).columns}
     of_xcurve = {"open_set_pred_known", "open_set_pred_unknown", "close_set_pred_class", "close_set_labels"}
