@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..arrays.arrays import MAX_EXACT, to_numpy
+from ..arrays.arrays import MAX_EXACT, exceeds, to_numpy
 from ..arrays.checks import integer_column
 from ..arrays.exact import RATIO_UNIT, sum_of_ratios
 from .masks import CheckedImages
@@ -186,8 +186,7 @@ def component_columns(images: CheckedImages, rule: ComponentRule) -> ComponentCo
             )
         numbers = connected_components(objects) if objects.dtype == bool else objects
         void = None if images.voids is None else to_numpy(images.voids[i])
-        # as an array of float64, the threshold is not rounded to the scores' type
-        predicted = scores > np.float64(rule.component_threshold)
+        predicted = exceeds(scores, rule.component_threshold)
         least = {"min_predicted": rule.min_predicted, "min_object": rule.min_object}
         by_map.append(components_of(predicted, numbers, void, **least))
     columns: Any = {}

@@ -18,6 +18,7 @@ from ..arrays.arrays import (
     State,
     array_namespace,
     device_of,
+    exceeds,
     to_numpy,
 )
 from ..arrays.checks import (
@@ -159,7 +160,7 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     if "samples" not in state:
         return {}
     ids = np.asarray(state["samples"])
-    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not (ids != "").all())):
         raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
     return {"samples": ids.astype(str)}
 
@@ -268,7 +269,7 @@ def per_image_table(
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:
-        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
+        table["decision"] = exceeds(scores, image_threshold).astype(int).tolist()
     if pixel_threshold is not None:
         table["iou"] = _ious(state, pixel_threshold)
     if pimo is not None:

@@ -17,6 +17,7 @@ from ..anomaly.aupro import mean_overlap, pro_curve
 from ..anomaly.maps import exceeding
 from ..anomaly.rates import level_sides
 from ..anomaly.regions import regions_of
+from ..arrays.arrays import exceeds
 from ..arrays.checks import as_fractions
 from ..extras import extra
 from ..ranking.counts import Side
@@ -149,7 +150,7 @@ def kinds_of_images(computed: Computed) -> list[Bars]:
         kinds = np.full(len(kinds), "anomalous")
     kinds = np.where(labels, kinds, "normal images")
     rows = [*sorted({*kinds[labels].tolist()}), "normal images"]
-    flagged = scores > np.float64(threshold)
+    flagged = exceeds(scores, threshold)
     counts = [[int(np.sum(of & (kinds == kind))) for of in (flagged, ~flagged)] for kind in rows]
     at = threshold_text(threshold, sides(computed, "image"))
     parts, roles = [f"called {word}" for word in WORDS], ["unknown", "known"]
@@ -205,7 +206,7 @@ class Judged:
         anomalous, normal = order[self.labels[order]], order[::-1][~self.labels[order[::-1]]]
         if self.at is None and self.pixels_at is None:
             return {"lowest": anomalous, "highest": normal}
-        above = np.ones(len(self.scores), bool) if self.at is None else self.scores > np.float64(self.at)
+        above = np.ones(len(self.scores), bool) if self.at is None else exceeds(self.scores, self.at)
         if self.at is None:  # images are not judged: only their pixels are
             normal = normal[:0]
         kinds = {"missed": anomalous[~above[anomalous]], "alarm": normal[above[normal]]}
@@ -352,7 +353,7 @@ def samples(computed: Computed) -> dict[str, list[Any]]:
     """The images of a group, once each: names, whether they are anomalous, and whether they are called so."""
     own, first = judged(computed), np.flatnonzero(distinct(computed))
     names = computed.reading.images
-    above = own.scores[first] > np.float64(own.at) if own.at is not None else np.zeros(len(first), bool)
+    above = exceeds(own.scores[first], own.at) if own.at is not None else np.zeros(len(first), bool)
     return {
         "name": [names[row] for row in first.tolist()] if names else first.tolist(),
         "anomalous": own.labels[first].tolist(),

@@ -85,7 +85,7 @@ def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
     """
     if threshold is None or not math.isfinite(threshold):
         return "" if threshold is None or math.isnan(threshold) else str(threshold)
-    is_score = any((np.asarray(side.scores) == np.float64(threshold)).any() for side in sides)
+    is_score = any((np.asarray(side.scores) == np.asarray([threshold])).any() for side in sides)
     low, high = threshold if is_score else -math.inf, float(next_higher(np.asarray([threshold]), sides)[0])
     return placement(threshold, low, high).text
 

@@ -17,6 +17,7 @@ import numpy as np
 from PIL import ExifTags, Image as Pixels, ImageOps
 from scipy.ndimage import binary_dilation, binary_erosion
 
+from ..arrays.arrays import exceeds
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
 from ..reading.maps.maps import resized_map
 from ..reading.maps.names import key_of
@@ -170,7 +171,7 @@ def draw_map(
         pixels = pixels * (1 - alpha) + colors * alpha
     wide = 3 if side >= 200 else 2  # which a thumbnail shows at half
     if threshold is not None:
-        flagged = score_map > threshold
+        flagged = exceeds(score_map, threshold)
         _outline(pixels, _resized(flagged if void is None else flagged & ~void, (height, width)), REGION, wide)
     _outline(pixels, _resized(mask, (height, width)), DEFECT, wide)
     return Pixels.fromarray(pixels.round().astype(np.uint8))

@@ -329,6 +329,15 @@ def equal(x: Array, value: Any) -> Array:
     return x == value
 
 
+def exceeds(scores: np.ndarray, threshold: float) -> np.ndarray:
+    """Flags of scores > threshold, compared in float64: the threshold is not rounded to the scores' type.
+
+    >>> exceeds(np.asarray([0.3, 0.2], np.float32), 0.3).tolist()  # a little above 0.3 in float32
+    [True, False]
+    """
+    return scores > np.asarray([threshold], np.float64)  # NumPy below 2 would round a scalar
+
+
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
     return None if isinstance(x, np.ndarray) or x.device.type == "cpu" else x.device

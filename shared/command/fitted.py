@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from ..arrays.arrays import exceeds
 from ..metric.signature import VERSION
 from ..ranking.thresholds import placement, placement_note
 from ..written.results import read_results
@@ -76,7 +77,7 @@ def off_scores(fitted: float, scores: Iterable[np.ndarray]) -> tuple[float, str]
         return fitted, f"The threshold is {fitted}: {'no' if fitted > 0 else 'every finite'} score exceeds it."
     low, high = -math.inf, math.inf
     for part in scores:
-        is_above = part > np.float64(fitted)
+        is_above = exceeds(part, fitted)
         low = max(low, float(part.max(where=~is_above, initial=-np.inf)))
         high = min(high, float(part.min(where=is_above, initial=np.inf)))
     place = placement(fitted, low, high)
