@@ -8,14 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from pydantic import ConfigDict, TypeAdapter
-
+from ..extras import extra
 from ..loading import METRICS, script
 from ..reading.read import read
 from .answer import Answer, Image, Worst
 from .answers import answers_of
 from .python import Source
 from .subject import subject_of
+
+with extra("spaces"):
+    from pydantic import ConfigDict, TypeAdapter
 
 FILE = "answers.json"  # in the folder examples/ of a metric
 POINTS, WORST = 150, 10  # of the curves, and samples of a side, in a saved answer

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Callable
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -180,8 +181,10 @@ def installed(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     others = shutil.ignore_patterns(".*", "build", "dist", "*.egg-info", "__pycache__", "docs", "tests", "demo")
     shutil.copytree(root, source, ignore=others)
     pip = [sys.executable, "-m", "pip", "--quiet"]
-    own_setuptools = ["--no-build-isolation"] if find_spec("setuptools") else []
-    wheel = [*pip, "wheel", "--no-deps", *own_setuptools, "--wheel-dir", str(folder), str(source)]
+    # an environment of Python 3.11 begins with a setuptools that is older than pyproject.toml wants
+    is_enough = find_spec("setuptools") is not None and int(version("setuptools").partition(".")[0]) >= 77
+    isolation = ["--no-build-isolation"] if is_enough else []
+    wheel = [*pip, "wheel", "--no-deps", *isolation, "--wheel-dir", str(folder), str(source)]
     subprocess.run(wheel, check=True, timeout=300)
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(environment)], check=True, timeout=300)
     into = ["--python", str(environment), "install", "--no-compile", "--no-deps", "--no-index"]

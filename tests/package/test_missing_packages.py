@@ -33,7 +33,7 @@ MESSAGE = re.compile(
 # what an extra may bring and a door of its own is for; others are parts of these
 LIBRARIES = {
     *("PIL", "apache_beam", "dask", "datasets", "evaluate", "gradio", "imagecodecs", "jinja2", "matplotlib", "pebble"),
-    *("plotly", "pyarrow", "ray", "rich", "sklearn", "tifffile", "torch", "torchmetrics", "transformers"),
+    *("plotly", "pyarrow", "pydantic", "ray", "rich", "sklearn", "tifffile", "torch", "torchmetrics", "transformers"),
     *("ultralytics", "yaml", "anomalib"),
 }
 HEAVY = {"torch", "torchmetrics", "transformers"}  # which take seconds to import
@@ -41,7 +41,7 @@ HEAVY = {"torch", "torchmetrics", "transformers"}  # which take seconds to impor
 WORKING = {
     *("list", "describe", "npz", "npy", "json", "jsonl", "interval", "compare", "threshold", "table", "ood"),
     *("boxes of COCO", "maps of .npy"),
-    *("all_metrics", "public", "scores", "suites", "written", "answers.saved", "integrations"),
+    *("all_metrics", "public", "scores", "suites", "written", "integrations"),
     *("dropin.oodeel", "dropin.xcurve", "dropin.pyadmetric", "dropin.ow_dln", "reduce_batches"),
 }
 OF_SEVERAL = {"pipeline", "integrations.evaluators", "report of boxes", "report of maps"}  # extras
