@@ -327,6 +327,11 @@ def equal(x: Array, value: Any) -> Array:
     return x == value
 
 
+def exceeds(scores: np.ndarray, threshold: float) -> np.ndarray:
+    """Flags of scores > threshold, compared in float64: the threshold is not rounded to the scores' type."""
+    return scores > np.asarray([threshold], np.float64)  # NumPy below 2 would round a scalar
+
+
 def device_of(x: Array) -> Any:
     """The accelerator that an array lives on; None for the CPU."""
     return None if isinstance(x, np.ndarray) or x.device.type == "cpu" else x.device
@@ -4390,8 +4395,7 @@ def component_columns(images: CheckedImages, rule: ComponentRule) -> ComponentCo
             )
         numbers = connected_components(objects) if objects.dtype == bool else objects
         void = None if images.voids is None else to_numpy(images.voids[i])
-        # as an array of float64, the threshold is not rounded to the scores' type
-        predicted = scores > np.float64(rule.component_threshold)
+        predicted = exceeds(scores, rule.component_threshold)
         least = {"min_predicted": rule.min_predicted, "min_object": rule.min_object}
         by_map.append(components_of(predicted, numbers, void, **least))
     columns: Any = {}
@@ -4529,7 +4533,7 @@ def checked_ids(state: Mapping[str, Any]) -> dict[str, np.ndarray]:
     if "samples" not in state:
         return {}
     ids = np.asarray(state["samples"])
-    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not ids.astype(bool).all())):
+    if ids.ndim != 1 or (len(ids) and (ids.dtype.kind != "U" or not (ids != "").all())):
         raise ValueError("state: expected samples to be a column of ids, strings that are not empty")
     return {"samples": ids.astype(str)}
 
@@ -4621,7 +4625,7 @@ def per_image_table(
         "label": labels.astype(int).tolist(),
     }
     if image_threshold is not None:
-        table["decision"] = (scores > np.float64(image_threshold)).astype(int).tolist()
+        table["decision"] = exceeds(scores, image_threshold).astype(int).tolist()
     if pixel_threshold is not None:
         table["iou"] = _ious(state, pixel_threshold)
     if pimo is not None:
