@@ -125,7 +125,7 @@ def compute(
         if len(reading.models) > 1:
             raise ValueError(
                 f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one with "
-                f"--{LAYOUTS[name].flag}, or compare two"
+                f"--{LAYOUTS[name].flag}, or compare two{_below(arguments)}"
             )
         say(reading)
         reading = reading if score is None else with_score(reading, score)
@@ -161,6 +161,13 @@ def compute(
     deliver(results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results), *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
+
+
+def _below(arguments: Mapping[str, Any]) -> str:
+    """What takes files with the same names of rows as rows of one model, where names are read."""
+    if not of_names(arguments) or arguments["groups_from_name"] is not None:
+        return ""
+    return "; --groups-from-name of a word in the files' names takes their rows one below another"
 
 
 def _example(name: str) -> str:

@@ -256,4 +256,11 @@ def test_lists_of_different_lengths(tmp_path: Path, run: Run) -> None:
     path.write_text(json.dumps({"a": {"p": [0.5, 0.25, 0.75], "y": [0, 1]}}))
     code, _, errors = run("compute", "ood_bench", path, "--predictions", "a.p", "--references", "a.y")
     assert code == 2
-    assert "expected columns of one length, got 3 predictions, 2 references" in errors
+    assert errors.endswith(
+        "x.json: expected columns of one length, got 3 for predictions (a.p) and 2 for references (a.y); if these are "
+        "scores of known and of unknown samples, the command ood takes each as FILE:COLUMN\n"
+    )
+    path.write_text(json.dumps({"a": {"p": [0.5, 0.25, 0.75], "q": [0.5, 1.0]}}))
+    errors = run("compute", "ood_bench", path)[2]
+    assert "3 of a.p and 2 of a.q may be scores of known and of unknown samples: the command ood takes each" in errors
+    assert run("ood", "--known", f"{path}:a.p", "--unknown", f"{path}:a.q")[0] == 0

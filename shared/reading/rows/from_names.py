@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -131,19 +131,6 @@ def patterns_of(layout: Layout, choices: Mapping[str, str | None]) -> list[Patte
             )
         patterns.append(pattern_of(option, column, text))
     return patterns
-
-
-def hint_of_names(table: Table, used: Collection[str]) -> str:
-    """The cure for a table without labels whose rows have names, in a column that is not used; "" without one."""
-    columns = {name: cells for name, cells in name_columns(table).items() if name not in used and cells}
-    likely = [name for name, cells in columns.items() if names_rows(name) or len({*cells}) == len(cells) > 1]
-    cells = columns[likely[0]] if likely else []
-    if not cells:
-        return ""
-    return (
-        "; label_from_name='normal|anomaly', the command's --label-from-name, takes labels from words in names such as "
-        f"{cells[0]:.60}"
-    )
 
 
 def name_columns(table: Table) -> dict[str, list[str]]:

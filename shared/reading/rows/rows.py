@@ -22,8 +22,8 @@ from ..places import Archives, unsigned
 from ..reading import Census, Reading
 from ..reasons import some
 from ..tables.files import Lines, Streamed, Table, batches, whole
-from .cells import LOOKED_AT, are_blank, num_dimensions, number_of, plain
-from .from_names import FROM_NAMES, hint_of_names, patterns_of, with_columns
+from .cells import are_blank, num_dimensions, plain
+from .from_names import FROM_NAMES, patterns_of, with_columns
 from .inputs import tables_of_inputs, tables_of_places
 from .joins import names_rows
 from .kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
@@ -39,6 +39,7 @@ from .metrics import (
     is_used,
     table_of,
 )
+from .missing import check_sides, cure_of_missing
 from .recognised import Meaning, with_scores_of_logits, without_trailing_blanks
 from .roles import check_role, check_sets
 
@@ -266,8 +267,7 @@ class Rows:
                 if column.required and self.are_all:
                     there = f", from {', '.join(table.arrays)}" if table.arrays else ""
                     used = {unsigned(each) for several in made_of.values() for each in several}
-                    hint = hint_of_names(table, used) if column.name == self.layout.label else ""
-                    hint = _by_number(table) or _of_blanks(table) or _of_lengths(table, self.layout) or hint
+                    hint = cure_of_missing(self.layout, column, table, used)
                     raise TypeError(f"{column.name}: no column looks like it. Pick one{there}{hint}")
                 continue
             value = column.take(names, table, self.read_as)
@@ -285,36 +285,10 @@ class Rows:
                 without_trailing_blanks(value) if column.part_of else value
             )
         check_sets(*sides)
+        check_sides(
+            self.layout, {name: own[0] for name, own in parts.items() if len(own) == 1}, made_of, self.tables[0]
+        )
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
-
-
-def _by_number(table: Table) -> str:
-    """How to name the columns of a table of separated values that has no names."""
-    files = [table.files[name] for name, x in table.arrays.items() if num_dimensions(x) == 2 and name in table.files]
-    file = next((file for file in files if file.lower().endswith((".csv", ".tsv"))), None)
-    return "" if file is None else f"; {file} has no names in its first line: its columns are {file}:0, {file}:1, …"
-
-
-def _of_blanks(table: Table) -> str:
-    """What cuts lines at blanks, of a table of one column of words whose last one is a number."""
-    (array,) = table.arrays.values() if table.alone else (None,)
-    if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "OU":
-        return ""
-    ends = [str(cell).split()[1:][-1:] for cell in array[:LOOKED_AT].tolist()]
-    if not all(end and number_of(end[0]) is not None for end in ends):
-        return ""
-    return "; lines are cut at blanks in a .txt, .scores, .lst or .dat, and in a .csv at commas, semicolons or tabs"
-
-
-def _of_lengths(table: Table, layout: Layout) -> str:
-    """What takes two columns of scores of other lengths, which no metric takes side by side."""
-    numbers = {
-        name: len(x) for name, x in table.arrays.items() if num_dimensions(x) == 1 and np.asarray(x).dtype.kind == "f"
-    }
-    if len({*numbers.values()}) < 2 or not layout.label or layout.inputs > 1:
-        return ""
-    sizes = " and ".join(f"{size:,} of {name}" for name, size in [*numbers.items()][:4])
-    return f"; {sizes} may be scores of known and of unknown samples: the command ood takes each as FILE:COLUMN"
 
 
 def _on_whole_numbers(column: Column, names: Sequence[str], table: Table, value: Any, read_as: str) -> str:

@@ -260,7 +260,7 @@ def test_which_column_is_of_names(tmp_path: Path) -> None:
         read("ood_bench", path, label_from_name=LABEL)
 
 
-def test_files_that_share_some_names(tmp_path: Path) -> None:
+def test_files_that_share_some_names(tmp_path: Path, run: Run) -> None:
     """Those with the same names are models, those with other names stand one below another; neither is guessed."""
     for name, rows in (("a", "n_1.wav 0.5\na_2.wav 0.75\n"), ("b", "n_1.wav 0.25\na_3.wav 0.5\n")):
         (tmp_path / f"{name}.txt").write_text(rows.replace("n_", "normal_").replace("a_", "anomaly_"))
@@ -275,6 +275,10 @@ def test_files_that_share_some_names(tmp_path: Path) -> None:
     )
     paths[1].write_text("anomaly_2.wav 0.25\nnormal_1.wav 0.5\n")
     models = read("ood_bench", paths, label_from_name=LABEL).models
+    code, _, errors = run("compute", "ood_bench", *paths, "--label-from-name", LABEL)
+    assert code == 2
+    assert "or compare two; --groups-from-name of a word in the files' names takes their rows one below" in errors
+    assert run("compute", "ood_bench", *paths, "--label-from-name", LABEL, "--groups-from-name", r"(\w)\.txt")[0] == 0
     assert [(name, columns["predictions"].tolist()) for name, columns in models.items()] == [
         ("1", [0.5, 0.75]),
         ("b: 1", [0.5, 0.25]),

@@ -159,6 +159,18 @@ def test_blanks_in_a_csv(text: bytes, between: str) -> None:
     assert separators(text).between == between
 
 
+def test_words_and_blanks_in_a_csv(tmp_path: Path, run: Run) -> None:
+    """They are one column of words; the error says where lines are cut at blanks."""
+    by_names = ["--label-from-name", "normal|anomaly"]
+    for path in (tmp_path / "x.txt", tmp_path / "x.csv"):
+        path.write_text("normal_1 0.5\nanomaly_2 0.75\n")
+        code, _, errors = run("compute", "ood_bench", path, *by_names)
+        assert code == (2 if path.suffix == ".csv" else 0)
+    assert errors.endswith(
+        "; lines are cut at blanks in a .txt, .scores, .lst or .dat, and in a .csv at commas, semicolons or tabs\n"
+    )
+
+
 def test_a_first_line_that_may_be_either(tmp_path: Path, run: Run) -> None:
     path = tmp_path / "x.csv"
     path.write_text("cat,0.5\ndog,0.25\nbird,0.75\n")
