@@ -11,19 +11,21 @@ from typing import Any
 import click
 
 from ..answers.answer import Answer
-from ..answers.answers import answers_from, shown_of, unnamed
-from ..answers.computing import Computation, compute_models
+from ..answers.answers import answers_from, leading_keys, shown_of, unnamed
+from ..answers.computing import LEVEL, Computation, compute_models
+from ..answers.models import best_of, differences_of, verdicts_of
 from ..answers.subject import Subject, subject_of
 from ..faces.plot import draw_answer
-from ..faces.terminal import has_colour, results_text, width
+from ..faces.terminal import comparison_text, has_colour, models_text, results_text, width
 from ..loading import metric_class
+from ..metric.results import Summary
 from ..metric.states import COUNTS
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
 from ..suites.leaderboard import samples_of
-from ..written.results import SAMPLES, as_json, census_record
+from ..written.results import MODELS, SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
-from .messages import on_terminal, say, say_sign, show, warn_of_idle_options
+from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
 from .outputs import (
     FOLDER,
@@ -91,6 +93,9 @@ def compute(
     for unknown samples, and one named as a confidence needs a sign, - or +. FILE may be - for JSON, JSON lines or CSV
     on standard input. Parquet files are read in batches. In JSON results an infinite threshold is "Infinity" or
     "-Infinity".
+
+    A table with the scores of several models gives the results of each by name, and says which differ, as pages do; a
+    flag chooses some: --predictions knn,energy. Comparisons are saved with --confidence-level.
     """
     chosen = metric_class(name)
     wanted = read_options(chosen, options, {**arguments, "percent": percent})
@@ -113,21 +118,18 @@ def compute(
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
     with source.named():
-        how = {
+        choices = {
             "flip": flip,
             "by_position": by_position,
             "leave_out": leave_out,
             **stated(wanted),
             **of_names(arguments),
         }
-        reading = source.read(name, **how)
+        reading = source.read(name, **choices)
         reading = reading if images is not None else replace(reading, table=None)  # which may hold the file
-        if len(reading.models) > 1:
-            raise ValueError(
-                f"expected the columns of one model, got those of {', '.join(reading.models)}; choose one with "
-                f"--{LAYOUTS[name].flag}, or compare two{_below(arguments)}"
-            )
         say(reading)
+        if len(reading.models) > 1 and (note := _below(arguments)):
+            complain(f"note: {note}")
         reading = reading if score is None else with_score(reading, score)
         reading = reading.whole() if is_drawn else reading
         subject, settings = subject_of(name), {**chosen.options, **wanted}
@@ -141,33 +143,42 @@ def compute(
             bounded=False,
             progress=reading.is_streamed,
         )
-        (model,) = done.models
-        shown, count = done.models[model].summary, len(done.metrics[model])
-        kept = {SAMPLES: samples_of(done.metrics[model], wanted)} if save_samples else {}
+        shown, count = _summaries(done), len(next(iter(done.metrics.values())))
+        kept = {
+            model: {SAMPLES: samples_of(own, wanted)} if save_samples else {} for model, own in done.metrics.items()
+        }
         note = note_of(done, settings)
         answer = _answer(subject, done, settings) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
-    summary = shown if metric.confidence_level is not None else without_intervals(shown)
-    results = summary.as_dict()
-    writes = saving(save, {**results, **summary.record(), **census_record(reading.census), **kept})
+    drawn = metric.confidence_level is not None
+    bare = {model: summary if drawn else without_intervals(summary) for model, summary in shown.items()}
+    results = _results({model: summary.as_dict() for model, summary in bare.items()}, done, drawn)
+    full = {model: {**summary.as_dict(), **summary.record(), **kept[model]} for model, summary in bare.items()}
+    writes = saving(save, {**_results(full, done, drawn), **census_record(reading.census)})
     if answer is not None and plot is not None:
         writes.append(partial(draw_answer, answer, plot))
     if answer is not None and report is not None:
         pictures = pictures_of(images, count, reading, by_position=by_position)
         writes.append(writing_report(answer, report, pictures, source.places))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
-    drawn: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
-    deliver(results_text(name, about, shown, note, **drawn) if form == "text" else as_json(results), *writes)
+    how: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
+    if form == "json":
+        text = as_json(results)
+    elif len(shown) == 1:
+        text = results_text(name, about, next(iter(shown.values())), note, **how)
+    else:
+        text = models_text(name, about, shown, _compared(subject, done, how), note, **how)
+    deliver(text, *writes)
     if report is not None and on_terminal():
         show(f"\nreport: {report / 'index.html'}")
 
 
 def _below(arguments: Mapping[str, Any]) -> str:
-    """What takes files with the same names of rows as rows of one model, where names are read."""
+    """A sentence on what takes files with the same names of rows as rows of one model, where names are read."""
     if not of_names(arguments) or arguments["groups_from_name"] is not None:
         return ""
-    return "; --groups-from-name of a word in the files' names takes their rows one below another"
+    return "each is a model; --groups-from-name of a word in the files' names takes their rows one below another"
 
 
 def _example(name: str) -> str:
@@ -178,11 +189,46 @@ def _example(name: str) -> str:
     return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
 
 
+def _summaries(done: Computation) -> dict[str, Summary]:
+    return {model: one.summary for model, one in done.models.items()}
+
+
+def _results(models: Mapping[str, Mapping[str, Any]], done: Computation, drawn: bool) -> dict[str, Any]:
+    """The results of the only model, or of several by name, with the comparison of every two if intervals are asked."""
+    if len(models) == 1:
+        return {**next(iter(models.values()))}
+    pairs = done.comparisons.items() if drawn else ()
+    tables = [{"first_model": first, "second_model": second, **each.table()} for (first, second), each in pairs]
+    return {MODELS: {**models}, **({"comparisons": tables} if tables else {})}
+
+
+def _compared(subject: Subject, done: Computation, how: Mapping[str, Any]) -> list[str]:
+    """The comparison of two models, or sentences on the best of several and its rivals; none without intervals."""
+    if not done.comparisons:
+        return [f"{done.uncompared}"] if done.uncompared else []
+    summaries = _summaries(done)
+    if len(summaries) == 2:
+        first, second = summaries
+        kinds = {**summaries[first].kinds(), **summaries[second].kinds()}
+        table = done.compared(first, second).table()
+        return [comparison_text(table, (first, second), kinds=kinds, level=done.level or LEVEL, **how)]
+    key, *_ = leading_keys(subject, summaries[next(iter(summaries))])
+    best = best_of(summaries, key)
+    return ["\n".join(verdicts_of(differences_of(summaries, done, best), best, key, key))]
+
+
 def _answer(subject: Subject, done: Computation, options: Mapping[str, Any]) -> Answer:
-    """The answer of the only model, without a table of its samples."""
-    ((model, one),) = done.models.items()
-    results = {key: result for key, result in one.summary.results.items() if key != "per_sample"}
-    bare = replace(done, models={model: replace(one, summary=one.summary._replace(results=results))})
-    answer = unnamed(answers_from(subject, bare, options)[model])
+    """The answer of the only model, or of the best, without a table of its samples."""
+    models = {
+        model: replace(one, summary=one.summary._replace(results=_without_samples(one.summary.results)))
+        for model, one in done.models.items()
+    }
+    answers = answers_from(subject, replace(done, models=models), options)
+    first = next(iter(answers.values()))
+    answer = unnamed(first) if len(answers) == 1 else answers[first.best]
     said = [] if done.level is None else [f"{note_of(done, options)}."]
     return replace(answer, notes=[*answer.notes, *said])
+
+
+def _without_samples(results: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: result for key, result in results.items() if key != "per_sample"}

@@ -70,12 +70,16 @@ def say(reading: Reading) -> None:
 
 def say_sign(reading: Reading, swap: str) -> None:
     """Print one line if scores rank unknown samples below known ones, beyond chance; `swap` is the flag for labels."""
-    value = wrong_way(LAYOUTS[reading.metric], reading.columns)
-    if value is not None:
-        cure = "if higher scores mean in-distribution here, use --flip"
+    for model, columns in reading.models.items():
+        value = wrong_way(LAYOUTS[reading.metric], columns)
+        if value is None:
+            continue
+        several = len(reading.models) > 1
+        cure = f"name it -{model}" if several else "use --flip"
+        cure = f"if higher scores mean in-distribution here, {cure}"
         if reading.assumed:
             cure += f"; if 1 in {reading.assumed} does, use {swap}"
-        complain(f"note: AUROC {value:.3f} is below 0.5; {cure}")
+        complain(f"note: {f'{model}: ' * several}AUROC {value:.3f} is below 0.5; {cure}")
 
 
 def say_scores(sides: Mapping[str, Scores]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from ..metric.signature import differing
 from ..reading.reasons import some
 from ..suites.leaderboard import OVERALL, Seeds, numbers_of, undecided
 from ..written.files import write_file
-from ..written.results import read_results
+from ..written.results import MODELS, read_results
 from .messages import warn
 from .options import WaitingCommand
 from .outputs import check_outputs, deliver, printing
@@ -103,7 +103,7 @@ def table(
     check_outputs(filter(None, [save]), lambda: files)
     if save is not None and save.suffix.lower() not in _FORMS:
         raise ValueError(f"--save: expected a file ending in {', '.join(filter(None, _FORMS))}, got {save}")
-    results = {name: read_results(path) for name, path in zip(_names(files), files)}
+    results = dict(one for name, path in zip(_names(files), files) for one in _models(name, path, len(files) == 1))
     patterns = None if keys is None else keys.split(",")
     names, among = _renamed(rename), None
     if groups is not None:
@@ -193,6 +193,17 @@ def _warn(table: ResultTable, results: Mapping[str, Any], alike: Mapping[Any, An
             f"{name}: was not compared with the best, so that nothing is marked: one has no samples, or their samples,"
             " options or seeds differ"
         )
+
+
+def _models(name: str, path: Path, alone: bool) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The results in a file by name: its own, or of several models theirs, with the file's where others are read."""
+    results = read_results(path)
+    models = results.get(MODELS)
+    if not isinstance(models, dict) or not all(isinstance(own, dict) for own in models.values()):
+        yield name, results
+        return
+    for model, own in models.items():
+        yield model if alone else f"{name}: {model}", own
 
 
 def _names(files: Sequence[Path]) -> list[str]:

@@ -241,6 +241,39 @@ def results_text(
     return joined(text, noted(note, width=width, colour=colour), by="\n")
 
 
+def models_text(
+    name: str,
+    about: str,
+    models: Mapping[str, Summary],
+    more: Sequence[str] = (),
+    note: str = "",
+    *,
+    percent: bool = False,
+    width: int = WIDEST,
+    colour: bool = False,
+) -> str:
+    """The results of several models: a row for each, with the means where there are groups, and what is below.
+
+    Parameters: name of the metric; about, its data in words; models, their results; more, texts such as a comparison;
+    note, a line at the end; percent, width and colour, as of `results_text`.
+
+    >>> knn, msp = (Summary({"auroc": Rate(value, True), "total": 12}) for value in (0.819, 0.704))
+    >>> print(models_text("ood_bench", "12 samples", {"knn": knn, "msp": msp}, ["knn vs msp: no clear difference"]))
+    ood_bench  12 samples
+    <BLANKLINE>
+    model  auroc ↑  total
+    knn      0.819     12
+    msp      0.704     12
+    <BLANKLINE>
+    knn vs msp: no clear difference
+    """
+    head = printed((strong(name), quiet(f"  {about}" if about else "")), colour=colour)
+    names: list[Cell] = [quiet("model"), *models]
+    columns = _columns([summary.results for summary in models.values()], percent)
+    text = joined(head, *in_blocks(names, columns, width, colour=colour), *more)
+    return joined(text, noted(note, width=width, colour=colour), by="\n")
+
+
 def _groups(
     summary: Summary, groups: Mapping[str, Mapping[str, Any]], percent: bool, width: int, colour: bool
 ) -> list[str]:
@@ -248,16 +281,22 @@ def _groups(
     shown = [*groups][:_ROWS]
     leaves = sum(not any(other.startswith(f"{name}/") for other in groups) for name in groups)
     names: list[Cell] = [quiet("group"), *shown, strong(f"{summary.mean_name} of {leaves}")]
-    columns = []
-    for key in dict.fromkeys(key for row in groups.values() for key, one in row.items() if not _is_table(one)):
-        rows = [*(groups[name] for name in shown), summary.results]
-        cells = [numbers_of({key: row.get(key)}, percent=percent)[0] for row in rows]
-        higher = next((cell.higher for cell, row in zip(cells, rows) if key in row), None)
-        texts: list[Cell] = [(_value(cell, percent), quiet(f" {_ends(cell, percent)}".rstrip())) for cell in cells]
-        column = [quiet(with_arrow(key, higher)), *texts[:-1], (strong(texts[-1][0]), texts[-1][1])]
-        columns.append(column)
+    keys = dict.fromkeys(key for row in groups.values() for key in row)
+    rows = [*(groups[name] for name in shown), {key: one for key, one in summary.results.items() if key in keys}]
+    columns = [[*own[:-1], (strong(own[-1][0]), own[-1][1])] for own in _columns(rows, percent)]
     more = [f"… and {len(groups) - _ROWS} more groups, which --save has"] if len(groups) > _ROWS else []
     return [*in_blocks(names, columns, width, colour=colour), *more]
+
+
+def _columns(rows: Sequence[Mapping[str, Any]], percent: bool) -> list[list[Any]]:
+    """A column for each number of some rows: its key, with an arrow, and the value of each row with its interval."""
+    columns: list[list[Any]] = []
+    for key in dict.fromkeys(key for row in rows for key, one in row.items() if not _is_table(one)):
+        cells = [numbers_of({key: row.get(key)}, percent=percent)[0] for row in rows]
+        higher = next((cell.higher for cell, row in zip(cells, rows) if key in row), None)
+        texts = [(_value(cell, percent), quiet(f" {_ends(cell, percent)}".rstrip())) for cell in cells]
+        columns.append([quiet(with_arrow(key, higher)), *texts])
+    return columns
 
 
 def in_blocks(

@@ -18,6 +18,7 @@ from ..reading.reasons import named
 
 KINDS = "kinds"  # in saved results: the kind of each key, and which direction is better
 SAMPLES = "samples"  # in saved results: the state of the metric
+MODELS = "models"  # in saved results of several models: those of each, by name
 CENSUS = "census"  # in saved results: what was used of the files, and what was left out
 # entries of an evaluation that are records, not results
 RECORDS = frozenset({"evaluation", "comparison", "other", "options", KINDS, SAMPLES, CENSUS})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -105,3 +106,40 @@ def test_wrong_input_is_one_line(run: Run, arguments: list[str], message: str) -
     assert (code, output) == (2, "")
     assert message in errors
     assert errors.count("\n") == 1
+
+
+def test_compute_of_several_models_is_what_each_is_alone(run: Run, models: dict[str, Any], tmp_path: Path) -> None:
+    """With their comparisons, as of compare; and `table` shows a row for each."""
+    labels = (models["references"] < 0).astype(int)
+    columns = {"knn": models["first"], "energy": models["second"], "msp": -models["first"]}
+    lines = [",".join([*columns, "label"])]
+    lines += [",".join(map(repr, row)) for row in zip(*(c.tolist() for c in columns.values()), labels.tolist())]
+    (tmp_path / "models.csv").write_text("\n".join(lines))
+    drawn = ["--confidence-level", "0.9", "--n-resamples", "50"]
+    code, output, errors = run("compute", "ood_bench", "models.csv", *drawn, "--save", "all.json", "--save-samples")
+    assert code == 0
+    assert "note: msp: AUROC" in errors
+    found = json.loads(output)
+    for name in columns:
+        alone = json.loads(run("compute", "ood_bench", "models.csv", "--predictions", name, *drawn)[1])
+        assert found["models"][name] == alone
+    pairs = [(each.pop("first_model"), each.pop("second_model"), each) for each in found["comparisons"]]
+    assert [pair[:2] for pair in pairs] == [("knn", "energy"), ("knn", "msp"), ("energy", "msp")]
+    for first, second, table in pairs:
+        of_two = ["--first-predictions", first, "--second-predictions", second]
+        assert table == json.loads(run("compare", "ood_bench", "models.csv", *of_two, *drawn)[1])
+    bare = json.loads(run("compute", "ood_bench", "models.csv", "--predictions", "knn,energy")[1])
+    assert [*bare] == ["models"]
+    for chosen, words in (
+        ("knn,energy,msp", r"knn vs energy: auroc .*\nknn vs msp: auroc .*better"),
+        ("knn,energy", r"auroc ↑ .* (knn is better|no clear difference)"),
+    ):
+        more = ["--predictions", chosen, "--format", "text", *drawn, "--report", "report"]
+        code, text, _ = run("compute", "ood_bench", "models.csv", *more)
+        assert code == 0
+        assert re.search(words, text)
+        assert all(re.search(rf"\n{name} +[01]\.\d+ \[", text) for name in chosen.split(","))
+        assert "vs energy" in Path("report/index.html").read_text()
+    code, text, _ = run("table", "all.json")
+    assert code == 0
+    assert [line.split()[0] for line in text.splitlines()[1:4]] == [*columns]

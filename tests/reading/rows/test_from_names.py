@@ -275,9 +275,9 @@ def test_files_that_share_some_names(tmp_path: Path, run: Run) -> None:
     )
     paths[1].write_text("anomaly_2.wav 0.25\nnormal_1.wav 0.5\n")
     models = read("ood_bench", paths, label_from_name=LABEL).models
-    code, _, errors = run("compute", "ood_bench", *paths, "--label-from-name", LABEL)
-    assert code == 2
-    assert "or compare two; --groups-from-name of a word in the files' names takes their rows one below" in errors
+    code, output, errors = run("compute", "ood_bench", *paths, "--label-from-name", LABEL)
+    assert (code, [*json.loads(output)["models"]]) == (0, ["1", "b: 1"])
+    assert "each is a model; --groups-from-name of a word in the files' names takes their rows one below" in errors
     assert run("compute", "ood_bench", *paths, "--label-from-name", LABEL, "--groups-from-name", r"(\w)\.txt")[0] == 0
     assert [(name, columns["predictions"].tolist()) for name, columns in models.items()] == [
         ("1", [0.5, 0.75]),
