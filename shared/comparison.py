@@ -64,6 +64,22 @@ def compare(
     >>> table["key"], table["difference"], table["p_value"]
     (['auroc', 'fpr95tpr'], [0.0, 0.0], [1.0, 1.0])
     """
+    drawn = {"confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state}
+    return comparison_of(metric, first, second, references=references, **drawn, **others).table()
+
+
+def comparison_of(
+    metric: str | Metric,
+    first: Any,
+    second: Any,
+    *,
+    references: Any = None,
+    confidence_level: float,
+    n_resamples: int,
+    random_state: int,
+    **others: Any,
+) -> Comparison:
+    """The comparison of two models, whose table `compare` returns, with the clusters that were drawn."""
     level = as_open_share(confidence_level, "confidence_level")
     number = as_int(n_resamples, "n_resamples", 1, MAX_RESAMPLES)
     seed = as_int(random_state, "random_state", 0)
@@ -75,7 +91,7 @@ def compare(
     _check_indices(first, second)
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     parts = differences_of_parts(*models, n_resamples=number, random_state=seed)
-    return compared(parts, level, **metric.means).table()
+    return compared(parts, level, **metric.means)
 
 
 class Differences(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from ..comparison import SHARED, compare as compare_models
+from ..comparison import SHARED, compare as compare_models, comparison_of
 from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
@@ -106,7 +106,8 @@ def compare(
         names = model_names(*(each[-1 if files else 0] for each in places_of))
     first, second = names
     with Source(files, places).named():
-        table = compare_models(metric, *models, **drawn)
+        comparison = comparison_of(metric, *models, **drawn)
+    table = comparison.table()
     writes = saving(save, {**table, **signed(metric, metric.loaded_options)})
     if plot is not None:
         title = f"{name}: {first} − {second}"
@@ -116,7 +117,8 @@ def compare(
         return
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     rows = comparison_text(table, (first, second), level=drawn["confidence_level"], **shown)
-    below = printed(quiet(f"{drawn['n_resamples']:,} paired resamples"), colour=shown["colour"])
+    clusters = "" if comparison.drawn is None else f", {comparison.drawn.text(readings[0].noun_of_clusters)}"
+    below = printed(quiet(f"{drawn['n_resamples']:,} paired resamples{clusters}"), colour=shown["colour"])
     deliver(joined(rows, below, by="\n"), *writes)
 
 

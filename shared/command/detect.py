@@ -26,6 +26,7 @@ from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of
 from ..reading.boxes.doubts import doubts_of
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, reading_of, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
+from ..reading.image_clusters import clusters_of_images
 from ..reading.reading import Census
 from ..reading.reasons import some
 from ..reading.sides import means_unknown
@@ -34,8 +35,8 @@ from ..written.files import check_file, check_folder, nearest_folder
 from ..written.results import KINDS, as_json, census_record
 from .columns import model_names
 from .fitted import Threshold
-from .messages import on_terminal, show, warn
-from .options import MetricCommand, read_options
+from .messages import complain, on_terminal, show, warn
+from .options import MetricCommand, from_names, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
 
@@ -106,6 +107,12 @@ on a terminal, JSON in a pipe.
     metavar="N",
     help="For mAP, count the N most confident boxes of each image and class; COCO counts 100.",
 )
+@click.option(
+    "--clusters",
+    metavar="FILE[:COLUMN]",
+    help="What images depend on, such as scenes, by their names: intervals draw each with all of its images.",
+)
+@from_names("clusters_from_name")
 @click.option("--leave-out", is_flag=True, help="Leave out labels and predictions of images that are not there.")
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")
@@ -131,8 +138,9 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     places = [arguments["model"] or _place_text(arguments["predictions"])]
     places += [_place_text(arguments["compare"])] if arguments["compare"] else []
     names = [*model_names(*places)] if len(places) > 1 else places
+    clusters = clusters_of_images(detections.dataset.names, arguments["clusters"], arguments["clusters_from_name"])
     detectors = compute_detections(
-        reading_of(dict(zip(names, both))),
+        reading_of(dict(zip(names, both)), clusters),
         {**options, "known_classes": known},
         intervals=True if others else None if on_terminal() or report is not None else False,
         progress=True,
@@ -145,6 +153,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         for summary, one in zip(detectors.values(), both)
     )
     say()
+    for note in clusters.notes:
+        complain(f"note: {note}")
     census = Census.of([detections.dataset.census, *(one.census for one in both)])
     if text := census.text():
         warn(f"left out: {text}")
@@ -186,6 +196,7 @@ def _text(
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     if "comparison" in results:
         table = comparison_text(results["comparison"], (names[0], names[1]), kinds=results[KINDS], level=level, **shown)
+        table = joined(table, noted(note, width=width(), colour=has_colour()), by="\n")
         return joined(summary(alone, digits=DIGITS, **shown), table)
     rates = {key: value for key, value in own.as_dict().items() if not isinstance(value, Mapping)}
     alone["openset_metrics"] = {**results["openset_metrics"], **rates}

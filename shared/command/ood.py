@@ -11,6 +11,7 @@ import click
 
 from ..faces.tables import FORMS, make_table, render
 from ..faces.terminal import has_colour, results_text, width
+from ..metric.clusters import CLUSTERS
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
@@ -19,6 +20,7 @@ from ..reading.rows.roles import check_sets
 from ..suites.leaderboard import samples_of
 from ..suites.ood import SUITE_METRICS, compute_sets, sets_of, with_accuracy
 from ..written.results import SAMPLES, as_json, census_record
+from .columns import COLUMNS
 from .fitted import Threshold
 from .messages import on_terminal, say_scores, warn, warn_of_idle_options
 from .options import INTERVALS, MetricCommand, from_names, read_options
@@ -39,7 +41,8 @@ the accuracy of the known ones. In a FOLDER each file is a set: near/cifar100.np
 scores has the near and far sets of its benchmark.
 
 --label-from-name takes the known and the unknown samples of a FILE that holds both, by the names of its rows, and
---groups-from-name names the sets of the unknown ones; known samples belong to every set.
+--groups-from-name names the sets of the unknown ones; known samples belong to every set. --clusters COLUMN of each FILE,
+such as speaker or video, or --clusters-from-name, says which rows depend on each other: intervals draw them together.
 
 A name with a slash adds a row, such as near, with the mean of its sets. The numbers equal OpenOOD's; its areas under
 precision and recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. If scores tie, its FPR may be
@@ -54,7 +57,8 @@ JSON, unless --format or --percent asks for a table.
     "--unknown", multiple=True, required=True, metavar="[NAME=]FILE|FOLDER", help="Scores of an OOD set, or of many."
 )
 @click.option("--full-spectrum", multiple=True, metavar="FILE", help="Known samples, too, from a shifted set.")
-@from_names("label_from_name", "groups_from_name")
+@click.option("--clusters", metavar="COLUMN", help=COLUMNS[CLUSTERS])
+@from_names()
 @click.option("--flip", is_flag=True, help="Scores are higher for known samples: negate them, other than FILE:+COLUMN.")
 @click.option(
     "--metrics", default=",".join(SUITE_METRICS), show_default=True, metavar="NAME,NAME", help="Those of ood_bench."
@@ -76,8 +80,10 @@ def ood(
     percent: bool,
     save: Path | None,
     save_samples: bool,
+    clusters: str | None,
     label_from_name: str | None,
     groups_from_name: str | None,
+    clusters_from_name: str | None,
     **intervals: Any,
 ) -> None:
     """Compare each of several OOD sets with the known samples; see `_HELP`."""
@@ -92,9 +98,12 @@ def ood(
     options |= {"metrics": [metric.strip() for metric in metrics.split(",")], "threshold": threshold}
     metric = OODBench(**options)
     warn_of_idle_options(metric, shows_intervals=on_terminal())
-    patterns = {"label_from_name": label_from_name, "groups_from_name": groups_from_name}
-    of_sets = partial(read_scores, flip=flip, is_unknown=True, from_names=patterns)
-    of_known = partial(read_scores, flip=flip, is_unknown=False, from_names={**patterns, "groups_from_name": None})
+    if clusters is not None and clusters_from_name is not None:
+        raise click.UsageError("expected --clusters or --clusters-from-name, got both")
+    patterns = {"label_from_name": label_from_name, "clusters_from_name": clusters_from_name}
+    of_known = partial(read_scores, flip=flip, is_unknown=False, from_names=patterns, clusters=clusters)
+    patterns = {**patterns, "groups_from_name": groups_from_name}
+    of_sets = partial(read_scores, flip=flip, is_unknown=True, from_names=patterns, clusters=clusters)
     inside = {place: of_known(place) for place in (known, *full_spectrum)}
     outside = {place: of_sets(place) for place in dict.fromkeys(places.values())}
     check_sets(*({place: side.scores for place, side in own.items()} for own in (inside, outside)))

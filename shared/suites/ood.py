@@ -12,6 +12,7 @@ from ..answers.computing import Computation, compute_models
 from ..answers.subject import subject_of
 from ..arrays.arrays import Array, on_one_device, to_numpy
 from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
+from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS, prefixes
 from ..metric.results import Rate, Summary
 from ..ood.ood_bench import OODBench
@@ -35,10 +36,11 @@ def evaluate_ood(
 
     mean(near) = 1/n Σ metric(known, set) over the sets near/…, not the metric of the pooled sets; likewise over all.
 
-    Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes; unknown, scores of each OOD set by
-    name, where a slash groups: near/cifar100; full_spectrum, scores of sets of known classes under covariate shift,
-    which are added to the known samples; metrics and threshold as of `OODBench`; intervals, confidence_level,
-    n_resamples and random_state as of every metric: each resample draws the known samples once for all sets.
+    Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes and clusters; unknown, scores of
+    each OOD set by name, where a slash groups: near/cifar100; full_spectrum, scores of sets of known classes under
+    covariate shift, which are added to the known samples; metrics and threshold as of `OODBench`; intervals,
+    confidence_level, n_resamples and random_state as of every metric: each resample draws the known samples once for
+    all sets.
 
     Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples if all of them have classes,
     "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
@@ -60,17 +62,17 @@ def evaluate_ood(
 class Sets(Reading):
     """Scores of known samples, and of OOD sets by group.
 
-    sides: scores, labels and a group of each, None for samples that belong to every group
+    sides: the columns of each set; known samples belong to every group
     accuracy: of the known samples; None if a set has no classes
     """
 
-    sides: Sequence[tuple[Array, int, str | None]] = ()
+    sides: Sequence[Mapping[str, Any]] = ()
     accuracy: float | None = None
 
     def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
         """The scores of each set, on their own device."""
-        for scores, label, group in self.sides:
-            yield 0, _columns(scores, label, group)
+        for side in self.sides:
+            yield 0, dict(side)
 
 
 def sets_of(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any] = ()) -> Sets:
@@ -79,13 +81,17 @@ def sets_of(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any]
     inside = [_as_scores(known), *map(_as_scores, full_spectrum)]
     parts = [_checked(side, "full_spectrum" if i else "known") for i, side in enumerate(inside)]
     accuracy = _accuracy(inside)
-    sides: list[tuple[Array, int, str | None]] = [(part, 0, None) for part in parts]
-    outside = {name: _checked(_as_scores(unknown[name]), name) for name in names}
+    others = {name: _as_scores(unknown[name]) for name in names}
+    outside = {name: _checked(side, name) for name, side in others.items()}
     shifted = {f"full_spectrum[{i}]": to_numpy(scores) for i, scores in enumerate(parts[1:])}
     check_sets({"known": to_numpy(parts[0]), **shifted}, {name: to_numpy(scores) for name, scores in outside.items()})
-    sides += [(scores, 1, name) for name, scores in outside.items()]
-    groups = [group for scores, _, group in sides for _ in range(len(scores))]
-    return Sets("ood_bench", {"": {GROUPS: groups}}, sides=sides, accuracy=accuracy)
+    sides = [_columns(scores, 0, None, side) for scores, side in zip(parts, inside)]
+    sides += [_columns(scores, 1, name, others[name]) for name, scores in outside.items()]
+    columns = {name: [item for side in sides for item in side[name]] for name in (GROUPS, CLUSTERS) if name in sides[0]}
+    without = next((name for name, side in zip(["known", *shifted, *names], sides) if len(side) < len(sides[0])), None)
+    if without is not None or (CLUSTERS not in columns and any(CLUSTERS in side for side in sides)):
+        raise ValueError(f"{without or 'known'}: expected clusters, as other sets have, got none")
+    return Sets("ood_bench", {"": columns}, sides=sides, accuracy=accuracy, noun_of_clusters=inside[0].noun_of_clusters)
 
 
 def compute_sets(reading: Sets, options: Mapping[str, Any], **how: Any) -> Computation:
@@ -104,9 +110,16 @@ def with_accuracy(done: Computation, reading: Sets) -> Summary:
     return summary._replace(results={**summary.results, **known_right}, groups=groups)
 
 
-def _columns(scores: Array, label: int, group: str | None) -> dict[str, Any]:
-    """Scores with a label and a group; None for samples that belong to every group."""
-    return {"predictions": scores, "references": np.full(len(scores), label), "groups": [group] * len(scores)}
+def _columns(scores: Array, label: int, group: str | None, side: Scores) -> dict[str, Any]:
+    """Scores with a label, a group, None for samples that belong to every group, and what the rows depend on, if known.
+
+    Raises ValueError unless there is a cluster for each score.
+    """
+    columns = {"predictions": scores, "references": np.full(len(scores), label), GROUPS: [group] * len(scores)}
+    if len(side.clusters):
+        check_lengths(**{group or "known": scores, CLUSTERS: side.clusters})
+        columns[CLUSTERS] = side.clusters
+    return columns
 
 
 def _as_scores(scores: Any) -> Scores:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..image_clusters import NO_CLUSTERS, ImageClusters, clusters_of_images
 from ..limits import COMMANDS, Limits
 from ..objects import parse_json, read_torch_file
 from ..places import Archives, files_below, files_in
@@ -186,8 +187,8 @@ class BoxReading(Reading):
             check_options(options, one.dataset)
 
 
-def reading_of(several: Mapping[str, Detections]) -> BoxReading:
-    """The reading of detectors by name, whose boxes are there, on one data set.
+def reading_of(several: Mapping[str, Detections], clusters: ImageClusters = NO_CLUSTERS) -> BoxReading:
+    """The reading of detectors by name, whose boxes are there, on one data set; clusters, of its images.
 
     Raises ValueError where images or classes are not the same.
     """
@@ -202,11 +203,15 @@ def reading_of(several: Mapping[str, Detections]) -> BoxReading:
     dataset = first.dataset
     return BoxReading(
         "openset_detection",
-        {name: {"predictions": one.predictions, "references": one.dataset.references} for name, one in several.items()},
+        {
+            name: {"predictions": one.predictions, "references": one.dataset.references, **clusters.column}
+            for name, one in several.items()
+        },
         census=Census.of([dataset.census, *(one.census for one in several.values())]),
         images=dataset.names,
         classes=dataset.classes,
         sizes=dataset.sizes,
+        noun_of_clusters=clusters.noun,
         detections=dict(several),
     )
 
@@ -223,6 +228,8 @@ def read_boxes(
     *,
     names: Mapping[int, str] | Sequence[str] | None = None,
     groups: bool | None = None,
+    clusters: str | None = None,
+    clusters_from_name: str | None = None,
     limits: Limits = COMMANDS,
     **choices: Any,
 ) -> BoxReading:
@@ -232,7 +239,8 @@ def read_boxes(
     files and .zips; predictions of several models by name, or as a list of files of COCO results, or of .zips that hold
     files of the same names; names, of the predicted classes, as `classes` of `Choices`, or words as of `read_names`;
     groups, whether folders of images are groups, as of `read_maps`: None, the default, for the categories of a data set
-    alone, which boxes have none of; limits, of the files' sizes; choices, the others of `Choices`.
+    alone, which boxes have none of; clusters and clusters_from_name, what images depend on, as of `clusters_of_images`;
+    limits, of the files' sizes; choices, the others of `Choices`.
 
     Returns the columns: for each image a dict of its boxes. Raises ValueError as `read_detections` does, and for files
     that are too large.
@@ -250,7 +258,9 @@ def read_boxes(
         name: one._replace(dataset=dataset, census=one.census.renamed(archives.named)) for name, one in several.items()
     }
     census = Census.of([dataset.census, *(one.census for one in several.values())])
-    more = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
+    more: dict[str, Any] = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
+    clustered = clusters_of_images(dataset.names, clusters, clusters_from_name)
+    more |= clustered.column
     options, guess = guessed_options(
         labels_of([boxes for one in several.values() for boxes in one.predictions]),
         labels_of(dataset.references),
@@ -265,7 +275,7 @@ def read_boxes(
         },
         options,
         [guess] if guess else [],
-        _notes(dataset, several, census),
+        [*_notes(dataset, several, census), *clustered.notes],
         census,
         [
             *(f"{name}: {one.census.contents(PREDICTIONS, PREDICTED)}" for name, one in several.items()),
@@ -275,6 +285,7 @@ def read_boxes(
         classes=dataset.classes,
         sizes=dataset.sizes,
         archives=archives,
+        noun_of_clusters=clustered.noun,
         detections=several,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import string
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +37,16 @@ def number_of(cell: Any) -> float | None:
     except OverflowError:  # an integer too large for a float, which the metric refuses with a message
         return math.inf
     return None if math.isnan(value) else value
+
+
+def noun_of(names: Sequence[str]) -> str:
+    """The singular noun of a column that names things; "" where its name is none, or of several columns.
+
+    >>> noun_of(["scores: Speaker_ID"]), noun_of(["x7"]), noun_of(["class"])
+    ('speaker', '', '')
+    """
+    noun = re.sub(r"[ _-]?ids?$", "", names[0].rpartition(": ")[2].lower()) if len(names) == 1 else ""
+    return noun if noun.isalpha() and noun[-1] not in "sxyh" else ""
 
 
 def are_numbers(value: np.ndarray) -> np.ndarray:

@@ -23,14 +23,14 @@ from ...arrays.checks import as_labels, as_scores, check_lengths
 from ...metric.groups import BAR, GROUPS
 from ..limits import Limits
 from ..places import Archives, files_below, unsigned
-from ..reading import as_paths
+from ..reading import Reading, as_paths
 from ..reasons import named, some
 from ..sides import side_of_name
 from ..tables.files import NAMED, STANDARD_INPUT, SUFFIXES, Lines, Streamed, Table, check_names, read_table, whole
-from .cells import num_dimensions, plain
+from .cells import noun_of, num_dimensions, plain
 from .from_names import Pattern, patterns_of, stand_below, with_columns
 from .joins import Sheet, joined
-from .kinds import Column, Names, Scores as ScoresColumn
+from .kinds import Clusters, Column, Names, Scores as ScoresColumn
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
 from .roles import check_role, check_sets, numbers_of
 
@@ -378,7 +378,9 @@ class Scores(NamedTuple):
     guess: the name of the column, if another could have been meant; else ""
     type: of the scores in the file, such as "float16"
     sets: (N,) the names of their sets, by the names of rows; empty without a pattern for them
-    notes: on columns that patterns make of names
+    clusters: (N,) what rows depend on, where a column or a pattern says it; empty without
+    noun_of_clusters: a cluster in words, such as "speaker"
+    notes: on columns that patterns make of names, and on columns of what rows may depend on
     """
 
     scores: Any
@@ -388,13 +390,16 @@ class Scores(NamedTuple):
     guess: str = ""
     type: str = ""
     sets: Sequence[str | None] = ()
+    clusters: Sequence[Any] = ()
+    noun_of_clusters: str = Reading.noun_of_clusters
     notes: Sequence[str] = ()
 
     def of_rows(self, rows: np.ndarray) -> Scores:
         """Those of some rows."""
         scores, predictions, references = (each if each is None else each[rows] for each in self[:3])
-        sets = [self.sets[row] for row in rows] if self.sets else ()
-        return self._replace(scores=scores, predictions=predictions, references=references, sets=sets)
+        sets, clusters = ([each[row] for row in rows] if len(each) else () for each in (self.sets, self.clusters))
+        own: dict[str, Any] = {"predictions": predictions, "references": references, "sets": sets}
+        return self._replace(scores=scores, **own, clusters=clusters)
 
     def by_set(self) -> dict[str, Scores]:
         """Those of each set, of all under "" where rows name none. Raises ValueError for a row that names no set."""
@@ -413,6 +418,7 @@ def read_scores(
     flip: bool = False,
     is_unknown: bool | None = None,
     from_names: Mapping[str, str | None] | None = None,
+    clusters: str | None = None,
 ) -> Scores:
     """Read the scores of a data set.
 
@@ -420,15 +426,16 @@ def read_scores(
     with the name of a column after a colon, or "-" for standard input; flip, whether to negate a column to which the
     place gives no sign; is_unknown, the side of the samples; None for either; from_names, regular expressions by
     option, see `from_names`, of which label_from_name takes the samples of the side from a file of both, and
-    groups_from_name names their sets. Without flip or a sign, `conf` is negated, since it is higher for known samples,
+    groups_from_name names their sets; clusters, the column of what rows depend on. Without flip or a sign, `conf` is negated, since it is higher for known samples,
     and another name that says confidence is refused. Columns `pred` and `label` are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN, other shapes than (N,), and a
     column of labels or sets that names the other side.
     """
     path, picked = split_place(str(place))
-    table = read_table(path, picked)
+    table = read_table(path, [*picked, clusters] if picked and clusters is not None else picked)
     with named(path):
         layout = LAYOUTS["ood_bench"]
+        of_clusters = next(column for column in layout.columns if isinstance(column, Clusters))
         there, column = {name.strip() for name in table.arrays}, replace(layout.columns[0], name="scores")
         by_name = not picked and column.name not in there and CONF in there
         names = picked_names(column, table, [CONF] if by_name else picked)
@@ -452,7 +459,25 @@ def read_scores(
         guess = "" if openood or not is_guess(column, table, names, picked) else names[0]
         negated, kind = CONF if openood else "", str(np.asarray(taken).dtype)
         sets = with_names.arrays[chosen[GROUPS][0]].tolist() if GROUPS in chosen else ()
-        side = Scores(scores, classes.get("pred"), classes.get("label"), negated, guess, kind, sets, notes)
+        depends = [clusters] if clusters is not None else chosen.get(of_clusters.name, [])
+        by_row: Sequence[Any] = ()
+        if depends:
+            by_row = whole(of_clusters.take(picked_names(of_clusters, with_names, depends), with_names)).tolist()
+            check_lengths(**{own: scores, depends[0]: by_row})
+        else:
+            notes = [*notes, *of_clusters.notes(table, {*map(unsigned, names)})]
+        side = Scores(
+            scores,
+            classes.get("pred"),
+            classes.get("label"),
+            negated,
+            guess,
+            kind,
+            sets,
+            by_row,
+            (noun_of(depends) if clusters is not None else "") or Reading.noun_of_clusters,
+            notes,
+        )
         if is_unknown is None or layout.label not in chosen:
             return side
         label = next(each for each in layout.columns if each.name == layout.label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -290,6 +290,14 @@ class Clusters(Names):
         if plain(name) not in known or not isinstance(array, np.ndarray) or array.ndim != 1:
             return False
         return 1 < len({*array.tolist()}) < len(array)
+
+    def notes(self, table: Table, used: Collection[str]) -> list[str]:
+        """Sentences on columns that are not used, which are named as what rows depend on and repeat their values."""
+        return [
+            f"Rows of one {name} may depend on each other: --{self.name} {name}."
+            for name, array in table.arrays.items()
+            if name not in used and self.is_likely(name, array)
+        ]
 
 
 @dataclass(frozen=True)

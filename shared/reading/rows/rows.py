@@ -5,7 +5,6 @@ inputs ─ tables ─→ named arrays ─ guessed, chosen ─→ what each colum
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ from ..places import Archives, unsigned
 from ..reading import Census, Reading
 from ..reasons import some
 from ..tables.files import Lines, Streamed, Table, batches, whole
-from .cells import are_blank, num_dimensions, plain
+from .cells import are_blank, noun_of, num_dimensions, plain
 from .from_names import FROM_NAMES, patterns_of, with_columns
 from .inputs import tables_of_inputs, tables_of_places
 from .joins import names_rows
@@ -176,18 +175,11 @@ class Rows:
         column = next(each for each in self.layout.columns if isinstance(each, Clusters))
         if is_used(column, self.made_of[column.name]):
             return []
-        used = {unsigned(one) for names in self.made_of.values() for one in names}
-        return [
-            f"Rows of one {name} may depend on each other: --{column.name} {name}."
-            for name, array in self.tables[0].arrays.items()
-            if name not in used and column.is_likely(name, array)
-        ]
+        return column.notes(self.tables[0], {unsigned(one) for names in self.made_of.values() for one in names})
 
     def _noun_of_clusters(self) -> str:
         """A cluster in words: "speaker" of a column speaker_id."""
-        names = [unsigned(name) for name in self.made_of.get(CLUSTERS, ())]
-        noun = re.sub(r"[ _-]?ids?$", "", names[0].rpartition(": ")[2].lower()) if len(names) == 1 else ""
-        return noun if noun.isalpha() and noun[-1] not in "sxyh" else Reading.noun_of_clusters
+        return noun_of([unsigned(name) for name in self.made_of.get(CLUSTERS, ())]) or Reading.noun_of_clusters
 
     def _directions(self) -> list[str]:
         """Sentences on labels whose name says that 1 means known."""

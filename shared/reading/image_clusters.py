@@ -1,0 +1,90 @@
+"""Clusters of images, such as scenes, cameras or patients: by a pattern of their names, or by a table of these."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from ..metric.clusters import CLUSTERS, as_cluster_names
+from .reasons import named
+from .rows.cells import noun_of
+from .rows.from_names import pattern_of
+from .rows.inputs import read_column
+from .rows.joins import row_names
+
+
+class ImageClusters(NamedTuple):
+    """The cluster of each image, in their order; none where images are drawn one by one.
+
+    noun: a cluster in words, such as "scene"
+    notes: a sentence on where they come from
+    """
+
+    names: Sequence[str] = ()
+    noun: str = "cluster"
+    notes: Sequence[str] = ()
+
+    @property
+    def column(self) -> dict[str, Sequence[str]]:
+        """The column of a metric; none without clusters."""
+        return {CLUSTERS: self.names} if self.names else {}
+
+
+NO_CLUSTERS = ImageClusters()
+
+
+def clusters_of_images(
+    images: Sequence[str], clusters: str | None = None, clusters_from_name: str | None = None
+) -> ImageClusters:
+    r"""The clusters of images by their names.
+
+    Parameters: images, their names, such as cam1/0004; clusters, FILE or FILE:COLUMN of a table with a column that
+    names the images, with or without their suffixes, and a column of clusters; clusters_from_name, a regular
+    expression whose groups are the cluster, as in '(cam\d+)/'. By default there are none.
+
+    Raises ValueError for both, for a name that the pattern does not match, and for a table that lacks an image or its
+    cluster, or names one twice.
+    """
+    if clusters is not None and clusters_from_name is not None:
+        raise ValueError("clusters_from_name: expected it or clusters, got both")
+    if clusters_from_name is not None:
+        pattern = pattern_of("clusters_from_name", CLUSTERS, clusters_from_name)
+        own = [*map(str, pattern.values(images))]
+        return ImageClusters(own, notes=[f"Clusters: {len({*own}):,} of {len(images):,} images, by their names."])
+    return NO_CLUSTERS if clusters is None else _of_table(images, clusters)
+
+
+def _of_table(images: Sequence[str], place: str) -> ImageClusters:
+    cells, sheet = read_column(place, CLUSTERS)
+    column = sheet.taken[0]
+    with named(sheet.name):
+        rows = _rows_of_images(images, [(name, own) for name, own, _ in row_names(sheet.table) if name != column])
+        own = as_cluster_names([cells[rows[image]] for image in images], column)
+    others = len(cells) - len({*rows.values()})
+    less = f"; {others:,} of its rows name no image here" if others else ""
+    note = f"Clusters: {column} of {sheet.name}, by the names of images{less}."
+    return ImageClusters(own, noun_of([column]) or NO_CLUSTERS.noun, [note])
+
+
+def _rows_of_images(images: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]]) -> Mapping[str, int]:
+    """The row of each image, by the first column that names all of them."""
+    lacking = []
+    for column, cells in columns:
+        for keys in (cells, [PurePosixPath(cell).with_suffix("").as_posix() if cell else "" for cell in cells]):
+            times = Counter(keys)
+            without = [image for image in images if image not in times]
+            twice = next((image for image in images if times[image] > 1), None)
+            if without:
+                lacking.append((len(without), column, without[0]))
+                continue
+            if twice is not None:
+                raise ValueError(f"expected in {column} each image once, got {twice!r} {times[twice]} times")
+            rows = {key: row for row, key in enumerate(keys)}
+            return {image: rows[image] for image in images}
+    expected = f"expected a column that names the {len(images):,} images, such as {images[0]!r}"
+    if not lacking:
+        raise ValueError(f"{expected}, got none")
+    number, column, first = min(lacking, key=lambda each: each[0])
+    raise ValueError(f"{expected}, got {column} without {number:,} of them, such as {first!r}")
