@@ -64,7 +64,7 @@ def compare(
     >>> table["key"], table["difference"], table["p_value"]
     (['auroc', 'fpr95tpr'], [0.0, 0.0], [1.0, 1.0])
     """
-    drawn = {"confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state}
+    drawn: Any = {"confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state}
     return comparison_of(metric, first, second, references=references, **drawn, **others).table()
 
 

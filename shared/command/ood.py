@@ -41,8 +41,8 @@ the accuracy of the known ones. In a FOLDER each file is a set: near/cifar100.np
 scores has the near and far sets of its benchmark.
 
 --label-from-name takes the known and the unknown samples of a FILE that holds both, by the names of its rows, and
---groups-from-name names the sets of the unknown ones; known samples belong to every set. --clusters COLUMN of each FILE,
-such as speaker or video, or --clusters-from-name, says which rows depend on each other: intervals draw them together.
+--groups-from-name names the sets of the unknown ones; known samples belong to every set. --clusters COLUMN of each
+FILE, such as speaker, or --clusters-from-name, says which rows depend on each other: intervals draw them together.
 
 A name with a slash adds a row, such as near, with the mean of its sets. The numbers equal OpenOOD's; its areas under
 precision and recall, by trapezoids, are --metrics aupr_in_trapezoid,aupr_out_trapezoid. If scores tie, its FPR may be

@@ -23,6 +23,8 @@ from ..arrays.checks import as_labels, as_matrix, as_scores, check_lengths
 from ..classification.ranks import topk_scores_state
 from ..classification.topk import AUTKC, AccuracyK
 from ..loading import METRICS, metric_class
+from ..metric.clusters import CLUSTERS, as_cluster_names, numbered
+from ..metric.groups import column_items
 from ..metric.metric import Metric
 from ..ood.ood_bench import OODBench
 from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF
@@ -40,9 +42,11 @@ Scores = Callable[[], Any]  # computes the scores of the current logits
 class ComputeMetrics:
     """A function for `Trainer(compute_metrics=…)`, in both modes: see `compute_metrics`."""
 
-    def __init__(self, metrics: Mapping[str, Any], score: Score, named: bool, without_class: str) -> None:
+    def __init__(
+        self, metrics: Mapping[str, Any], score: Score, named: bool, without_class: str, clusters: bool = False
+    ) -> None:
         """Take metrics by name; if `named`, all results are prefixed with these names."""
-        self.metrics, self.score, self.named = metrics, score, named
+        self.metrics, self.score, self.named, self.clusters = metrics, score, named, clusters
         self._columns = {name: _COLUMNS[metric_class(metric.name)] for name, metric in metrics.items()}
         self._ranked = [name for name, columns in self._columns.items() if columns is _of_logits]
         self._flat = {name: FlatResults(without_class) for name in metrics}
@@ -61,8 +65,8 @@ class ComputeMetrics:
         self._loop = loop
         goes_on = False
         try:
-            for logits, labels in _parts(prediction.predictions, prediction.label_ids):
-                self._add(logits, labels)
+            for logits, labels in _parts(prediction.predictions, prediction.label_ids, self.clusters):
+                self._add(logits, *self._labels_and_clusters(labels))
             goes_on = not (at_once or compute_result)
             return {} if goes_on else self._results()
         finally:
@@ -83,7 +87,7 @@ class ComputeMetrics:
         are above that of the true class, how many are tied with it, and C. Raises ValueError for NaN and other shapes,
         TypeError for a dict.
         """
-        logits = _logits_of(logits)
+        logits, (labels, _) = _logits_of(logits), self._labels_and_clusters(labels)
         ranks: Any = topk_scores_state(logits, labels, ignore_unknown=True)
         predicted, width = predicted_classes(as_matrix(logits, "logits"))
         xp = array_namespace(logits)
@@ -96,16 +100,25 @@ class ComputeMetrics:
         tensors = {name: xp.asarray(numbers, device=logits.device) for name, numbers in per_sample.items()}
         return {**tensors, "num_classes": xp.full_like(tensors["above"], width)}
 
-    def _add(self, logits: Any, labels: Any) -> None:
+    def _labels_and_clusters(self, labels: Any) -> tuple[Any, Columns]:
+        """The labels, and the column of clusters beside them, if there is one."""
+        if not self.clusters:
+            return labels, {}
+        if not isinstance(labels, (tuple, list)) or len(labels) != 2:
+            came = len(labels) if isinstance(labels, tuple) else 1
+            raise TypeError(f"label_ids: expected labels and clusters, as of two label_names, got {came} of them")
+        return labels[0], {CLUSTERS: labels[1]}
+
+    def _add(self, logits: Any, labels: Any, more: Columns) -> None:
         if isinstance(logits, Mapping):
-            self._add_preprocessed(logits, labels)
+            self._add_preprocessed(logits, labels, more)
             return
         scores = cache(lambda: self.score(logits))  # once for all metrics, and only if one takes them
         self._width = as_matrix(logits, "logits").shape[1]
         for name, columns in self._columns.items():
-            self.metrics[name].add_batch(**columns(logits, labels, scores))
+            self.metrics[name].add_batch(**_beside(columns(logits, labels, scores), more, labels))
 
-    def _add_preprocessed(self, per_sample: Mapping[str, Any], labels: Any) -> None:
+    def _add_preprocessed(self, per_sample: Mapping[str, Any], labels: Any, more: Columns) -> None:
         """Add the numbers of `preprocess_logits`, as states; metrics of logits alone have ranks as their state."""
         if not len(labels):
             return
@@ -127,10 +140,13 @@ class ComputeMetrics:
         for name, columns in self._columns.items():
             metric = self.metrics[name]
             if name in self._ranked:
-                metric.merge({**ranks, "metric": metric.name})
+                clusters = [numbered(as_cluster_names(column), classes) for column in more.values()]
+                metric.merge({**ranks, **dict(*clusters), "metric": metric.name})
                 continue
             batch = metric_class(metric.name)(**metric.loaded_options)
-            batch.add_batch(**columns(per_sample["predicted"], labels, lambda: per_sample["scores"]))
+            batch.add_batch(
+                **_beside(columns(per_sample["predicted"], labels, lambda: per_sample["scores"]), more, labels)
+            )
             state = batch.state()
             if "predictions_width" in state:  # all classes of the logits, whether or not they were predicted
                 state["predictions_width"] = widths[0]
@@ -155,14 +171,17 @@ class ComputeMetrics:
         return [*flat(metric.compute(**self._columns[name](logits, labels, lambda: scores)))]
 
 
-def compute_metrics(metrics: Any, scores: str | Score = "msp", *, without_class: str = "raise") -> ComputeMetrics:
+def compute_metrics(
+    metrics: Any, scores: str | Score = "msp", *, without_class: str = "raise", clusters: bool = False
+) -> ComputeMetrics:
     """A function that computes metrics of logits, for transformers.Trainer, whether `batch_eval_metrics` or not.
 
     Parameters: metrics, a name, a metric from `load` or from a class of this package, a list of these, or a mapping
     from names of your own, which prefix the names of the results with a slash; scores, the name of one of
     `openworld_metrics.scores`, or a function from logits (N, C) to open-set scores (N,), higher is more unknown;
     without_class, "raise" or "nan", for evaluations that lack known or unknown samples: with "nan" the results of a
-    metric that needs both are NaN, with one warning.
+    metric that needs both are NaN, with one warning; clusters, whether a column of integers that says what samples
+    depend on stands beside the labels, as of `label_names=["labels", "speaker"]`: intervals then draw clusters.
 
     Each metric gets what it takes: (N, C) logits, (N,) labels and the scores; ood_bench gets the scores of the known
     and of the unknown samples. A sample is unknown if its label is negative. Metrics passed by name ignore unknown
@@ -195,7 +214,7 @@ def compute_metrics(metrics: Any, scores: str | Score = "msp", *, without_class:
             raise ValueError(f"metrics: expected each once, got {names}; give a mapping from names of your own")
     if not chosen:
         raise ValueError("metrics: expected at least one, got none")
-    return ComputeMetrics(chosen, score, isinstance(metrics, Mapping), without_class)
+    return ComputeMetrics(chosen, score, isinstance(metrics, Mapping), without_class, clusters)
 
 
 def _metric(metric: Any) -> Any:
@@ -226,6 +245,15 @@ def _of_sides(logits: Any, labels: Any, scores: Scores) -> Columns:
     return {"predictions": (values[classes >= 0], values[classes < 0])}
 
 
+def _beside(columns: Columns, more: Columns, labels: Any) -> Columns:
+    """Columns with clusters, in the order of the sides where known and unknown samples come apart."""
+    if more and isinstance(columns["predictions"], tuple):
+        known = to_numpy(as_labels(labels, "label_ids")) >= 0
+        order = np.concatenate([np.flatnonzero(known), np.flatnonzero(~known)])
+        more = {name: np.asarray(column_items(column, name), dtype=object)[order] for name, column in more.items()}
+    return {**columns, **more}
+
+
 _COLUMNS: Mapping[type[Metric], Callable[[Any, Any, Scores], Columns]] = {
     AccuracyK: _of_logits,
     AUTKC: _of_logits,
@@ -240,12 +268,13 @@ _COLUMNS: Mapping[type[Metric], Callable[[Any, Any, Scores], Columns]] = {
 _PREPROCESSED = frozenset(("scores", "predicted", "above", "tied", "num_classes"))
 
 
-def _parts(predictions: Any, labels: Any) -> list[tuple[Any, Any]]:
+def _parts(predictions: Any, labels: Any, clusters: bool = False) -> list[tuple[Any, Any]]:
     """Logits with labels: one pair, or one for each batch with eval_do_concat_batches=False."""
     first = next(iter(labels), None) if isinstance(labels, list) else None
     if isinstance(first, tuple) or getattr(first, "ndim", 0) == 1:
-        return [pair for logits, part in zip(predictions, labels, strict=True) for pair in _parts(logits, part)]
-    if isinstance(labels, tuple):
+        pairs = zip(predictions, labels, strict=True)
+        return [pair for logits, part in pairs for pair in _parts(logits, part, clusters)]
+    if isinstance(labels, tuple) and not clusters:
         raise TypeError(
             f"label_ids: expected labels (N,), got a tuple of {len(labels)} columns; label_names=['labels'] of "
             "TrainingArguments names the one to take"

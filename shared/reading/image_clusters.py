@@ -69,20 +69,24 @@ def _of_table(images: Sequence[str], place: str) -> ImageClusters:
 
 
 def _rows_of_images(images: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]]) -> Mapping[str, int]:
-    """The row of each image, by the first column that names all of them."""
+    """The row of each image, by the first column that names all of them: whole, or without suffixes, or folders too."""
     lacking = []
     for column, cells in columns:
-        for keys in (cells, [PurePosixPath(cell).with_suffix("").as_posix() if cell else "" for cell in cells]):
+        bare = [PurePosixPath(cell).with_suffix("").as_posix() if cell else "" for cell in cells]
+        files = [cell.rpartition("/")[2] for cell in bare]
+        of_files = [image.rpartition("/")[2] for image in images]
+        ways = [(images, cells), (images, bare), *([(of_files, files)] if len({*of_files}) == len(images) else [])]
+        for own, keys in ways:
             times = Counter(keys)
-            without = [image for image in images if image not in times]
-            twice = next((image for image in images if times[image] > 1), None)
+            without = [image for image, key in zip(images, own) if key not in times]
+            twice = next((key for key in own if times[key] > 1), None)
             if without:
                 lacking.append((len(without), column, without[0]))
                 continue
             if twice is not None:
                 raise ValueError(f"expected in {column} each image once, got {twice!r} {times[twice]} times")
             rows = {key: row for row, key in enumerate(keys)}
-            return {image: rows[image] for image in images}
+            return {image: rows[key] for image, key in zip(images, own)}
     expected = f"expected a column that names the {len(images):,} images, such as {images[0]!r}"
     if not lacking:
         raise ValueError(f"{expected}, got none")

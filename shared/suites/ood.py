@@ -87,10 +87,11 @@ def sets_of(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any]
     check_sets({"known": to_numpy(parts[0]), **shifted}, {name: to_numpy(scores) for name, scores in outside.items()})
     sides = [_columns(scores, 0, None, side) for scores, side in zip(parts, inside)]
     sides += [_columns(scores, 1, name, others[name]) for name, scores in outside.items()]
-    columns = {name: [item for side in sides for item in side[name]] for name in (GROUPS, CLUSTERS) if name in sides[0]}
-    without = next((name for name, side in zip(["known", *shifted, *names], sides) if len(side) < len(sides[0])), None)
-    if without is not None or (CLUSTERS not in columns and any(CLUSTERS in side for side in sides)):
-        raise ValueError(f"{without or 'known'}: expected clusters, as other sets have, got none")
+    without = [name for name, side in zip(["known", *shifted, *names], sides) if CLUSTERS not in side]
+    if 0 < len(without) < len(sides):
+        raise ValueError(f"{without[0]}: expected clusters, as other sets have, got none")
+    there = (GROUPS,) if without else (GROUPS, CLUSTERS)
+    columns = {name: [item for side in sides for item in side[name]] for name in there}
     return Sets("ood_bench", {"": columns}, sides=sides, accuracy=accuracy, noun_of_clusters=inside[0].noun_of_clusters)
 
 

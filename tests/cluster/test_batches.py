@@ -45,7 +45,10 @@ def same(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> bool:
 @given(seed=seeds)
 def test_packed_states_of_batches(name: str, seed: int) -> None:
     columns, options = cases.draw(name, seed)
-    columns = cases.with_groups(columns, seed) if seed % 2 else columns
+    if seed % 3 == 1:
+        columns = cases.with_groups(columns, seed)
+    if seed % 3 == 2:
+        columns, options = cases.with_clusters(columns, seed), {**options, "confidence_level": 0.9, "n_resamples": 9}
     parts = batches(columns, np.random.default_rng(seed))
     metric = metric_class(name)(**options)
     for part in parts:

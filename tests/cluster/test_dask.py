@@ -72,6 +72,13 @@ def test_two_workers_equal_one_process(name: str, others: Any, client: Any, load
     options = options if others is None else others
     computed = compute_parquet(name, write(columns, tmp_path), **options)
     assert computed == load(name).compute(**columns, **options)
+    if others is None:  # rows of one cluster lie in several files
+        columns = cases.with_clusters(columns, 9)
+        options = {**options, "confidence_level": 0.9, "n_resamples": 9}
+        (tmp_path / "clusters").mkdir()
+        drawn = compute_parquet(name, write(columns, tmp_path / "clusters"), **options)
+        assert drawn == load(name).compute(**columns, **options)
+        assert any(key.endswith("_low") for key in drawn)
     assert len(client.nthreads()) == 2
 
 

@@ -162,8 +162,8 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
         ["--known", "p.npy", "--unknown", "s.npy"],
         {
             **dict.fromkeys(("--known", "--unknown", "--full-spectrum"), NONE),
-            "--label-from-name": "(",
-            "--groups-from-name": "(",
+            **PATTERNS,
+            "--clusters": "yak",
             "--metrics": "yak",
             "--threshold": "yak",
             "--save": NO_FOLDER,
@@ -174,6 +174,8 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
         [*BOXES, "--known-classes", "0", "1", "--unknown-id", "999"],
         {
             **dict.fromkeys(("--predictions", "--references", "--compare", "--images", "--image-set"), NONE),
+            "--clusters": NONE,
+            "--clusters-from-name": "(",
             "--model": NONE,
             "--data": NONE,
             "--split": "yak",

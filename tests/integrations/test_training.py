@@ -99,6 +99,38 @@ def test_classes_that_no_logit_is_highest_of_are_counted(num_classes: int | None
 
 
 @pytest.mark.parametrize("preprocessed", [False, True])
+@pytest.mark.parametrize("by_batches", [False, True])
+def test_clusters_beside_the_labels(preprocessed: bool, by_batches: bool) -> None:
+    """As of label_names=["labels", "speaker"], where each utterance has the number of its speaker."""
+    torch = pytest.importorskip("torch")
+    clusters, drawn = np.arange(22) // 3 * 2**33, dict(confidence_level=0.9, n_resamples=15)
+    unknown = (LABELS < 0).astype(int)
+    scores, columns = np.asarray(SCORES["msp"](LOGITS)), dict(predictions=LOGITS, references=LABELS)
+    expected = {
+        **flat(om.OpenAUC(**drawn).compute(**columns, open_scores=scores, clusters=clusters)),
+        **flat(om.AccuracyK(ignore_unknown=True, **drawn).compute(**columns, clusters=clusters)),
+        **flat(om.OODBench(**drawn).compute(predictions=scores, references=unknown, clusters=clusters)),
+    }
+    metrics = [om.OpenAUC(**drawn), om.AccuracyK(ignore_unknown=True, **drawn), om.OODBench(**drawn)]
+    compute = compute_metrics(metrics, clusters=True)
+    for rows in (slice(0, 9), slice(9, 22)) if by_batches else (slice(None),):
+        logits, labels = LOGITS[rows], (LABELS[rows], clusters[rows])
+        kept: Any = logits
+        if preprocessed:
+            tensors = torch.tensor(logits), tuple(map(torch.tensor, labels))
+            kept = {name: numbers.numpy() for name, numbers in compute.preprocess_logits(*tensors).items()}
+        batch = SimpleNamespace(predictions=kept, label_ids=labels)
+        results = compute(batch, compute_result=rows.stop == 22) if by_batches else compute(batch)
+    assert results == expected
+    lists = SimpleNamespace(
+        predictions=[LOGITS[:9], LOGITS[9:]], label_ids=[(LABELS[:9], clusters[:9]), (LABELS[9:], clusters[9:])]
+    )
+    assert compute(lists) == expected
+    with pytest.raises(TypeError, match="label_ids: expected labels and clusters, as of two label_names, got 1"):
+        compute(prediction())
+
+
+@pytest.mark.parametrize("preprocessed", [False, True])
 def test_batches_on_an_accelerator_are_as_on_the_cpu(preprocessed: bool) -> None:
     torch = pytest.importorskip("torch")
     from tests.emulated_cuda import EmulatedCuda, EmulatedCudaTensor

@@ -24,9 +24,15 @@ CONTEXT.set_forkserver_preload([__name__, "tests.metric.loaded"])
 Started = tuple[Any, Connection]
 
 
-def shard(name: str, process_id: int, num_process: int) -> tuple[cases.Options, cases.Options, cases.Columns]:
-    """Uneven shards of a random case; that of the last process is empty."""
+def clustered(name: str) -> tuple[cases.Columns, cases.Options]:
+    """A random case with clusters, and options of intervals."""
     columns, options = cases.draw(name, 3)
+    return cases.with_clusters(columns, 3), {**options, "confidence_level": 0.9, "n_resamples": 9}
+
+
+def shard(name: str, process_id: int, num_process: int) -> tuple[cases.Options, cases.Options, cases.Columns]:
+    """Uneven shards of a random case with clusters, which several processes share; that of the last one is empty."""
+    columns, options = clustered(name)
     n = length(columns)
     cuts = [0, *sorted(np.random.default_rng(0).integers(1, n, num_process - 2).tolist()), n, n]
     return *split_options(name, options), rows(columns, np.arange(cuts[process_id], cuts[process_id + 1]))
@@ -88,8 +94,9 @@ def test_processes_equal_one(tmp_path: Path, load: Callable[..., Any]) -> None:
     first, *others = [sent(process) for process in started]
     expected = []
     for name in cases.METRICS:
-        columns, options = cases.draw(name, 3)
+        columns, options = clustered(name)
         expected += 2 * [load(name).compute(**columns, **options)]
+    assert sum(key.endswith("_low") for results in expected for key in results) > 2 * len(cases.METRICS)
     assert first == expected
     assert others == 2 * [[None] * len(expected)]
     assert files(tmp_path) == []

@@ -426,8 +426,9 @@ def read_scores(
     with the name of a column after a colon, or "-" for standard input; flip, whether to negate a column to which the
     place gives no sign; is_unknown, the side of the samples; None for either; from_names, regular expressions by
     option, see `from_names`, of which label_from_name takes the samples of the side from a file of both, and
-    groups_from_name names their sets; clusters, the column of what rows depend on. Without flip or a sign, `conf` is negated, since it is higher for known samples,
-    and another name that says confidence is refused. Columns `pred` and `label` are the predicted and true classes.
+    groups_from_name names their sets; clusters, the column of what rows depend on. Without flip or a sign, `conf` is
+    negated, since it is higher for known samples, and another name that says confidence is refused. Columns `pred` and
+    `label` are the predicted and true classes.
     Returns `Scores`. Raises ValueError, with the place, for an unreadable file, NaN, other shapes than (N,), and a
     column of labels or sets that names the other side.
     """
