@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 import yaml
 from packaging.requirements import InvalidRequirement, Requirement
 
+from requirements import tested_versions
+
+ROOT = Path(__file__).resolve().parent.parent
 COLORS = {"red", "yellow", "green", "blue", "indigo", "purple", "pink", "gray"}
 KINDS: dict[str, type] = {
     "title": str,
@@ -80,19 +82,20 @@ def _wrong_values(values: dict[str, Any], folder: Path) -> Iterator[str]:
 
 
 def _wrong_requirements(values: dict[str, Any], folder: Path) -> Iterator[str]:
-    """Yield requirements that the tested versions of libraries do not meet."""
+    """Yield requirements that the versions of constraints.txt, with which libraries are tested, do not meet."""
     path = folder / "requirements.txt"
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    tested = tested_versions(ROOT)
     named = set()
     for line in filter(None, (line.partition("#")[0].strip() for line in lines)):
         try:
             requirement = Requirement(line)
-            version = metadata.version(requirement.name)
         except InvalidRequirement:
             yield f"requirements.txt: cannot be read: {line!r}"
             continue
-        except metadata.PackageNotFoundError:
-            yield f"requirements.txt: {requirement.name} is not installed here, so {line!r} cannot be checked"
+        version = tested.get(requirement.name.lower())
+        if version is None:
+            yield f"requirements.txt: constraints.txt has no {requirement.name}, so {line!r} is not tested"
             continue
         named.add(requirement.name)
         if not requirement.specifier.contains(version):

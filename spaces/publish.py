@@ -4,27 +4,38 @@
     python spaces/publish.py --all --namespace ORG --dry-run      check, and write the upload to dist/spaces instead
 
 A Space gets the files of the folder and of the package that git tracks (see layout.py), and the tag openworld-VERSION.
-Uploading needs a login (`hf auth login`). That the index has all of requirements.txt is checked by `make check-dist`.
+It needs `pip install ".[spaces,sklearn]"`, and uploading a login (`hf auth login`).
+That the index has all of requirements.txt is checked by `make check-dist`.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
-from cards import check_card
-from layout import PACKAGE, add_address, check_contents, contents, tracked, untracked, write
-from openworld_metrics.metric.signature import VERSION
-from sync import metric_folders, sync
-
 ROOT = Path(__file__).resolve().parent.parent
-# never "v" and a number: evaluate's loader first asks a Space for the tag "v" + evaluate's own version
-TAG = f"openworld-{VERSION}"
+# import names → names on PyPI of what checks of cards and their examples import
+NEEDED = {
+    "openworld_metrics": "openworld-metrics",
+    "packaging": "packaging",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
+EXTRAS = "[spaces,sklearn]"
 
 
 def main() -> int:
     """Run as a command; see the module's docstring."""
+    missing = [NEEDED[name] for name in NEEDED if find_spec(name) is None]
+    if missing:
+        print(f'expected {", ".join(missing)} to be installed, got none: pip install ".{EXTRAS}"', file=sys.stderr)
+        return 1
+    from cards import check_card
+    from layout import PACKAGE, add_address, check_contents, contents, tracked, untracked, write
+    from sync import metric_folders, sync
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("name", nargs="?", help="a metric, the name of its folder")
     parser.add_argument("--all", action="store_true", help="all metrics")
@@ -61,12 +72,15 @@ def main() -> int:
 def upload(folder: Path, namespace: str) -> str:
     """Create the Space if there is none, replace its files by the folder's, tag them, and return its address."""
     from huggingface_hub import HfApi
+    from openworld_metrics.metric.signature import VERSION
 
+    # never "v" and a number: evaluate's loader first asks a Space for the tag "v" + evaluate's own version
+    tag = f"openworld-{VERSION}"
     api, repo = HfApi(), f"{namespace}/{folder.name}"
     api.create_repo(repo, repo_type="space", space_sdk="gradio", exist_ok=True)
     api.upload_folder(repo_id=repo, repo_type="space", folder_path=folder, delete_patterns="*")
     # a tag that is there stays where it is, since users load by it
-    api.create_tag(repo, tag=TAG, repo_type="space", exist_ok=True)
+    api.create_tag(repo, tag=tag, repo_type="space", exist_ok=True)
     return f"https://huggingface.co/spaces/{repo}"
 
 

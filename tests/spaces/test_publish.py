@@ -102,7 +102,7 @@ def test_a_wrong_card(case: str, folder: Path) -> None:
     ("line", "message"),
     [
         ("numpy>=99", "excludes the version it is tested with"),
-        ("no-such-package-here>=1", "is not installed here"),
+        ("no-such-package-here>=1", "constraints.txt has no no-such-package-here, so"),
         ("numpy >> 1", "cannot be read"),
     ],
 )
@@ -123,6 +123,18 @@ def run(*arguments: str, root: Path | None = None) -> tuple[int, str, str]:
     ):
         status = publish.main()
     return status, output.getvalue(), errors.getvalue()
+
+
+def test_all_that_is_missing_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(publish, "find_spec", lambda name: None)
+    status, output, errors = run("--all", "--dry-run")
+    assert (status, output) == (1, "")
+    assert errors == (
+        "expected openworld-metrics, packaging, scikit-learn, pyyaml to be installed, got none: "
+        'pip install ".[spaces,sklearn]"\n'
+    )
+    guide = (publish.ROOT / "docs" / "guides" / "spaces.md").read_text("utf-8")
+    assert f'pip install ".{publish.EXTRAS}"' in guide
 
 
 class DryRun(NamedTuple):
