@@ -6,6 +6,7 @@
 #   make benchmark-data          images and scores of the benchmark for the Hub, in benchmark/
 #   make examples                the data that the pages open with, in metrics/*/examples
 #   make test     run the whole suite
+#   make sizes    how much each environment takes that is there
 #   make test-without-torch      all tests that need no torch, in an environment that has none
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
@@ -49,7 +50,7 @@ export PYTHONDONTWRITEBYTECODE :=
 .PHONY: bench bench-engines bench-gpu bench-scale benchmark-data demo demo-anomaly demo-detection dist docs docs-serve examples fuzz lint-workflows \
 	check-dist publish-spaces test test-core test-engines test-integrations test-latex test-lowest test-ultralytics \
 	test-without-torch \
-	test-versions lint sync spaces hero screenshots chromium java latex clean
+	test-versions lint sizes sync spaces hero screenshots chromium java latex clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/python -m demo
@@ -93,7 +94,8 @@ test-lowest: $(VENV)-lowest/installed
 
 test-integrations: $(VENV)-integrations/installed
 	$(VENV)-integrations/$(FOLDER)/python -m pytest -rs tests/docs/test_training_guide.py tests/arrays/test_array_types.py \
-		tests/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration
+		tests/written/test_flat.py tests/integrations/test_torchmetrics.py tests/docs/migration \
+		tests/classification/test_device_ranks.py
 	$(VENV)-mlflow/$(FOLDER)/python -m pytest -rs tests/written/test_flat.py
 
 test-engines: $(VENV)-engines/installed java
@@ -128,6 +130,9 @@ bench-engines: $(VENV)-engines/installed
 
 bench-gpu: $(VENV)/installed-bench
 	$(BIN)/python -m tests.benchmarks.gpu
+
+sizes:
+	@du -sh $(wildcard $(VENV) $(VENV)-*)
 
 fuzz: $(VENV)/installed
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES)

@@ -69,18 +69,22 @@ def main() -> int:
     return 0
 
 
+def tag_of_release() -> str:
+    """The tag of this version: never "v" and a number, which evaluate's loader asks a Space for first."""
+    from openworld_metrics.metric.signature import VERSION
+
+    return f"openworld-{VERSION}"
+
+
 def upload(folder: Path, namespace: str) -> str:
     """Create the Space if there is none, replace its files by the folder's, tag them, and return its address."""
     from huggingface_hub import HfApi
-    from openworld_metrics.metric.signature import VERSION
 
-    # never "v" and a number: evaluate's loader first asks a Space for the tag "v" + evaluate's own version
-    tag = f"openworld-{VERSION}"
     api, repo = HfApi(), f"{namespace}/{folder.name}"
     api.create_repo(repo, repo_type="space", space_sdk="gradio", exist_ok=True)
     api.upload_folder(repo_id=repo, repo_type="space", folder_path=folder, delete_patterns="*")
     # a tag that is there stays where it is, since users load by it
-    api.create_tag(repo, tag=tag, repo_type="space", exist_ok=True)
+    api.create_tag(repo, tag=tag_of_release(), repo_type="space", exist_ok=True)
     return f"https://huggingface.co/spaces/{repo}"
 
 

@@ -97,7 +97,8 @@ def compare(
         names += (*reading.models,)
     if len(models) != 2:
         flags = " and ".join(f"--{which}-{LAYOUTS[name].flag}" for which in MODELS)
-        got = f"{', '.join(names)}; choose two, with {flags}" if len(models) > 2 else "one"
+        more = "table compares more, from files of compute --save --save-samples"
+        got = f"{', '.join(names)}; choose two, with {flags}; {more}" if len(models) > 2 else "one"
         raise ValueError(f"expected two models, got {got}")
     if len(sources) > 1:
         if not by_position:

@@ -52,9 +52,11 @@ Files whose signatures differ, such as in an option of the metric, do not share 
 
 # of files without --format
 _FORMS = {"": "text", ".txt": "text", ".md": "markdown", ".tex": "latex", ".html": "html", ".csv": "csv"}
-_NOTE = "Marked: the best, and all that are not clearly worse ({})."
+_NOTE = ": the best, and all that are not clearly worse ({})."
+_MARKS = {"text": "*"}  # of the best; bold in other forms
 _UNMARKED = "Nothing is marked: fewer than two files have samples that can be compared (compute --save-samples)."
 _ASIDE = {"latex": "% {}", "booktabs": "% {}", "html": "<p>{}</p>", "csv": "# {}"}  # forms that are no text for people
+_CAPTION = r"\par{{\footnotesize {}\par}}"  # printed below a tabular, in a float and outside of one
 
 
 @click.command(cls=WaitingCommand, help=_HELP)
@@ -124,7 +126,10 @@ def table(
         for signature, (laid, note) in tables.items():
             shown = render(laid, form, **rendered)
             if note and form != "csv":
-                shown += gap + aside.format(escaped(note, "text" if aside.startswith("%") else form))
+                is_latex, is_caption = form in ("latex", "booktabs"), note != _UNMARKED
+                words = f"{_MARKS.get(form, 'Bold')}{note}" if is_caption else note
+                below = _CAPTION if is_latex and is_caption else aside
+                shown += gap + below.format(escaped(words, "text" if is_latex and not is_caption else form))
             texts.append(shown if len(tables) == 1 else f"{aside.format(signature)}{gap}{shown}")
         return "\n\n".join(texts)
 
@@ -137,7 +142,7 @@ def table(
 def _note(
     table: ResultTable, alike: Mapping[Any, Any], confidence_level: float, seeds: str | None, num_models: int
 ) -> str:
-    """How it was tested what is marked, and what was not tested; why nothing is, if no models were compared."""
+    """What a mark means, after its name, how it was tested, and what was not; why nothing is marked, if it was not."""
     others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
     compared = {key for _, key in others}
     if not compared:

@@ -67,6 +67,29 @@ def test_known_scores(scores: dict[str, np.ndarray], run: Run, fpr: float) -> No
     assert fitted(run, "all.csv", *flags, "--fpr", str(fpr))["fitted_on"] == {**names, **files["fitted_on"]}
 
 
+def test_names_of_sets_as_labels(scores: dict[str, np.ndarray], run: Run) -> None:
+    """The error of a column of names leads to what compute, compare and threshold take."""
+    rows = [f"{s!r},cifar10" for s in scores["known"].tolist()] + [f"{s!r},svhn" for s in scores["unknown"].tolist()]
+    Path("sets.csv").write_text("\n".join(["score,dataset", *rows]) + "\n")
+    columns = ["--predictions", "score", "--references", "dataset"]
+    commands = (["threshold", "sets.csv", *columns, "--fpr", "0.2"], ["compute", "ood_bench", "sets.csv", *columns])
+    for command in commands:
+        code, _, errors = run(*command)
+        assert code == 2
+        assert "in_value='cifar10' and out_value='svhn' say what they mean, or the other way round" in errors
+        for other in ("svhn", "rest"):
+            code, output, errors = run(*command, "--in-value", "cifar10", "--out-value", other)
+            assert (code, "groups" in errors) == (0, False)
+            expected = {"threshold": fitted(run, "all.csv", "--fpr", "0.2")["threshold"], "auroc": auroc(scores)}
+            results = json.loads(output)
+            assert [results[name] == expected[name] for name in expected if name in results] == [True]
+
+
+def auroc(scores: dict[str, np.ndarray]) -> float:
+    results = bench(positives=scores["unknown"], negatives=scores["known"], metrics="auroc")
+    return float(results["auroc"])
+
+
 def test_known_scores_with_a_confidence(scores: dict[str, np.ndarray], run: Run) -> None:
     found = fitted(run, *KNOWN, "--fpr", "0.05", "--confidence-level", "0.95")
     assert between(
@@ -131,6 +154,7 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
         (["all.csv"], "expected --fpr or --tpr or --rule with a FILE, got none"),
         (["all.csv", *KNOWN, "--fpr", "0.1"], "expected a FILE, --known, --known and --unknown, "),
         (["known.csv", "--fpr", "0.1"], "references: "),
+        ([*KNOWN, "--fpr", "0.1", "--in-value", "1"], "expected --in-value with a FILE, or with --predictions and --"),
         (["--maps", "maps"], "expected --rule with --maps, got none"),
         (["--maps", "maps", "--rule", "max", "--confidence-level", "0.9"], "expected --confidence-level with --fpr"),
         (["--maps", "maps", "--rule", "min"], "rule: expected max, or with any numbers fpr:0.001"),

@@ -7,6 +7,7 @@ tests/cluster/test_engines.py the guide to many machines, on more rows.)
 
 from __future__ import annotations
 
+import codeop
 import configparser
 import glob
 import os
@@ -24,7 +25,7 @@ import pytest
 
 from tests.command.terminal import on_terminal
 from tests.conftest import without_position
-from tests.docs.blocks import PAGES, ROOT, Step, commands, modules, steps
+from tests.docs.blocks import FENCE, PAGES, ROOT, Step, commands, modules, steps
 from tests.docs.test_doctests import run_examples
 from tests.served import free_port
 
@@ -48,6 +49,19 @@ def test_commands_fit_the_column() -> None:
         for block in re.findall(r"^```sh\n(.*?)^```$", (ROOT / page).read_text("utf-8"), re.DOTALL | re.MULTILINE):
             wide = [line for line in block.splitlines() if len(line.partition("  # ")[0]) > 84]
             assert not wide, page
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_blocks_can_be_pasted(page: str) -> None:
+    """Into a prompt of Python, which ends a loop by an empty line: examples of each block without their prompts."""
+    for language, text in FENCE.findall(PAGES[page].read_text(encoding="utf-8")):
+        if language == "python" and (">>>" in text or page in ("README.md", "docs/get-started.md")):
+            typed = [line[4:] for line in text.splitlines() if line[:3] in (">>>", "...")]
+            lines: list[str] = []
+            for line in typed or text.splitlines():
+                lines.append(line)
+                if codeop.compile_command("\n".join(lines)) is not None:  # raises SyntaxError
+                    lines = []
 
 
 def score_files(folder: Path) -> None:
@@ -149,7 +163,8 @@ def _run_script(step: Step, script: Path, capfd: Any) -> None:
         runpy.run_path(str(script), run_name="__main__")
     output = capfd.readouterr().out
     printed = [line for line in output.splitlines() if re.match(r"[\d.]+|\{'auroc", line)]
-    assert len(printed) >= step.text.count("\nprint("), output
+    shown = re.findall(r"^ *print\(.*\n *# (.*)$", step.text, re.MULTILINE)
+    assert shown == output.splitlines() if shown else len(printed) >= step.text.count("\nprint("), output
 
 
 def _run_commands(step: Step, folder: Path, run: Any) -> None:

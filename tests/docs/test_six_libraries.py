@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ FOUR_NUMBERS: dict[str, tuple[Callable[..., float], Callable[..., float]]] = {
     "MAPIE": (mapie, lambda s, y: ours(om.OODBench(metrics="auarc"), predictions=-s, references=1 - y)),
 }
 ROW = re.compile(
-    r"^\| ([\w-]+) \d.* \| ([\d. ]+) \| (?:class )?([\d ]+) \| ([\d.]+) \| ([\d.]+) "
+    r"^\| ([\w-]+) \d.* \| ([\d. ]+) \| (?:class )?([\d ]+) \| ([\d.]+) \| ([\d.]+)(?: with [^|]*)? "
     r"\|.*?(?:of (?:class )?([\d ]+) it says ([\d.]+))? \|$",
     re.MULTILINE,
 )
@@ -65,6 +66,14 @@ ROWS = {library: cells for library, *cells in ROW.findall(PAGES["README.md"].rea
 
 def test_the_readme_has_five() -> None:
     assert [*ROWS] == [*FOUR_NUMBERS]
+
+
+def test_ties_are_misses_by_default() -> None:
+    """As the row of top-k says, which is of the option."""
+    columns: dict[str, Any] = dict(predictions=[[1.0] * 4], references=[3], k_list=2)
+    values = {ties: om.AccuracyK(ties=ties).compute(**columns)["accuracy@2"] for ties in ("strict", "expected")}
+    assert values == {"strict": 0.0, "expected": 0.5}
+    assert om.AccuracyK().compute(**columns) == {"accuracy@2": 0.0}
 
 
 @pytest.mark.filterwarnings("ignore")

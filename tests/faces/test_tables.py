@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import math
@@ -493,7 +494,11 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(
     assert lines[0] == ["auroc", "↑", "set0", "set1", "mean"]
     assert [[cell[0] for cell in line[1:]] for line in lines[1:4]] == [["*"] * 3, ["*"] * 3, ["°"] * 3]
     assert output.endswith("are not clearly worse (paired bootstrap, 95 %, Holm's correction).\n")
-    assert "% Marked:" in run("table", *files, "--format", "booktabs")[1]
+    assert "*: the best, and all that" in output
+    note = "Bold: the best, and all that are not clearly worse (paired bootstrap, 95 %, Holm's correction)."
+    latex = rf"\par{{\footnotesize {note}\par}}".replace("%", r"\%")  # printed, so that readers of a paper see it
+    for form, last in {"booktabs": latex, "latex": latex, "html": f"<p>{note}</p>", "markdown": note}.items():
+        assert html.unescape(run("table", *files, "--format", form)[1].splitlines()[-1]) == last
     # by hand: two rivals of the best, at 5 % and 2.5 %
     found = undecided({name: json.loads(Path(f"{name}.json").read_text()) for name in models})
     best = max(models, key=lambda name: json.loads(Path(f"{name}.json").read_text())["auroc"])

@@ -92,9 +92,9 @@ class Labels(Column):
         words = distinct(value[~are_blank(value)])
         if any(side_of_name(word) is not None for word in words):
             return f"{_NO_LABEL}; label_from_name, the command's --label-from-name, takes labels from words in names"
-        if len(words) != 2 or self.name != "references":
+        if len(words) < 2 or self.name != "references" or any(side is not None for side in _said(value).values()):
             return _NO_LABEL
-        one, other = words
+        one, other = words[0], words[1] if len(words) == 2 else "rest"
         said = f"in_value={one!r} and out_value={other!r} say what they mean, or the other way round"
         return f"{_NO_LABEL}; {said} (--in-value, --out-value)"
 

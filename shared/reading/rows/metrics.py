@@ -172,6 +172,9 @@ def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> 
             continue
         table = tables[column.source]
         free = [*table.arrays] if column.part_of else _free(table, guesses)
+        if isinstance(column, Names):  # names of sets, such as cifar10 and svhn, may be chosen as labels
+            others = {unsigned(one) for name in chosen.keys() - {column.name} for one in chosen[name]}
+            free = [name for name in free if name not in others]
         guesses[column.name] = column.named(free, alike=False) if column.part_of else column.guess(table, free)
         if classes and column.name == predictions:
             guesses[predictions] = [*classes]
