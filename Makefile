@@ -11,7 +11,7 @@
 #   make test-versions           the same on each Python of PYTHONS, e.g. PYTHONS="python3.10 python3.13"
 #   make test-core               the tests of arrays and mathematics, which need little (on macOS and Windows too)
 #   make test-lowest             the same with the lowest versions that setup.cfg allows
-#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 3 GB
+#   make test-integrations       what needs Lightning, Keras, JAX, Polars, TensorBoard or MLflow, in environments of 5 GB
 #   make test-engines            the guide to many machines with Ray, Spark, Beam, Daft, Polars and DuckDB, in 2 GB of its own
 #   make test-latex              that tables compile, with a TeX that apt gets where there is none
 #   make test-ultralytics        the detection tests with a real model, in an environment of 6 GB of its own

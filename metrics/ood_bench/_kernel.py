@@ -5080,7 +5080,8 @@ def state_options(in_value: Any, out_value: Any, ignore_value: Any, significant_
     if words:
         for name, value in labels.items():
             if value not in (REST, None, *words.values()):
-                raise TypeError(f"{name}: expected a string, as {next(iter(words))} is one, got {value!r}")
+                kind = f"a string, as {next(iter(words))} is one, or {REST!r}, every label except the other"
+                raise TypeError(f"{name}: expected {kind}, got {value!r}")
         if len({*words.values()}) < len(words):
             raise ValueError(f"{', '.join(words)}: expected different labels, got {', '.join(words.values())}")
         codes = {"in_value": 0, "out_value": 1, "ignore_value": 2}

@@ -154,7 +154,7 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
         (["all.csv"], "expected --fpr or --tpr or --rule with a FILE, got none"),
         (["all.csv", *KNOWN, "--fpr", "0.1"], "expected a FILE, --known, --known and --unknown, "),
         (["known.csv", "--fpr", "0.1"], "references: "),
-        ([*KNOWN, "--fpr", "0.1", "--in-value", "1"], "expected --in-value with a FILE or --predictions of known and un"),
+        ([*KNOWN, "--fpr", "0.1", "--in-value", "1"], "expected --in-value with a FILE or --predictions of "),
         (["--maps", "maps"], "expected --rule with --maps, got none"),
         (["--maps", "maps", "--rule", "max", "--confidence-level", "0.9"], "expected --confidence-level with --fpr"),
         (["--maps", "maps", "--rule", "min"], "rule: expected max, or with any numbers fpr:0.001"),

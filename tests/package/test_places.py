@@ -15,7 +15,7 @@ from openworld_metrics.command.messages import explain
 from openworld_metrics.faces.page import credits, form, home
 from openworld_metrics.faces.page.pairs import PAIRS
 from openworld_metrics.loading import METRICS, metric_class
-from openworld_metrics.ood.measures import _OWN
+from openworld_metrics.ood.measures import _MEASURES
 from openworld_metrics.ood.ood_bench import OODBench
 from openworld_metrics.ranking.operating_points import RATES
 from openworld_metrics.reading.rows.metrics import LAYOUTS
@@ -59,10 +59,10 @@ def drawn() -> frozenset[str]:
     return frozenset(name for seed in range(60) for name in cases.draw("ood_bench", seed)[1]["metrics"])
 
 
-@pytest.mark.parametrize("measure", _OWN)
+@pytest.mark.parametrize("measure", _MEASURES)
 def test_each_measure_is_in_its_places(measure: str) -> None:
     missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
-    missing += [] if _OWN[measure].higher is not None or measure == "answered" else ["a direction in _OWN"]
+    missing += [] if _MEASURES[measure].higher is not None or measure == "answered" else ["a direction in _MEASURES"]
     for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
         missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
     if measure in TESTED:
