@@ -100,7 +100,8 @@ def answers_from(
     differences = differences_of(summaries, done, best)
     notes += filter(None, [done.uncompared])
     changed = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
-    marks, citation = marked(summaries, differences), texts(script(name)).citation
+    marks = marked(summaries, differences)
+    citation = texts(script(name)).citation if subject.cites(first.options) else ""
     drawn = f", {done.drawn_clusters}" if level is not None and done.drawn_clusters else ""
     notes += [f"{100 * level:.12g} % intervals: {done.drawn_clusters}."] if level is not None and drawn else []
     caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples{drawn}"
@@ -223,7 +224,7 @@ def _answer(
         groups=groups,
         notes=[_sentence(note) for note in dict.fromkeys([*notes, *subject.notes(computed)])],
         signature=summary.signature,
-        sentence=_for_paper(subject, numbers, common["citation"], common["level"]),
+        sentence=_for_paper(subject, numbers, computed, common["level"]),
     )
 
 
@@ -281,8 +282,8 @@ def _sections(subject: Subject, summary: Summary, leading: Sequence[str]) -> dic
     return sections
 
 
-def _for_paper(subject: Subject, numbers: Sequence[Number], citation: str, level: float | None) -> str:
-    """The leading numbers as a sentence, with a citation."""
+def _for_paper(subject: Subject, numbers: Sequence[Number], computed: Computed, level: float | None) -> str:
+    """The leading numbers of a model as a sentence, in plain text."""
     said = []
     for number in numbers:
         text = f"{number.title} = {number_text(number.value)}"
@@ -292,9 +293,9 @@ def _for_paper(subject: Subject, numbers: Sequence[Number], citation: str, level
         said.append(text)
     listed = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
     over = f" ({numbers[0].note.partition(' (')[0]})" if numbers and numbers[0].note else ""
-    cited = ",".join(re.findall(r"@\w+\{([^,]+),", citation))
-    computed = f"computed with {subject.name} of openworld-metrics{subject.method}"
-    return f"We report {listed}{over}, {computed} \\cite{{{cited}}}."
+    which = f"For {computed.model}, we" if computed.rivals else "We"
+    method = f"computed with {subject.name} of openworld-metrics{subject.method(computed.options)}"
+    return f"{which} report {listed}{over}, {method}."
 
 
 def _differs(value: Any, default: Any) -> bool:

@@ -342,8 +342,11 @@ _OF_ALL = {
 }
 _OF_PROTOCOL = {
     "ow-dln": {
-        "WI": ("", "known objects called unknown, for each known object"),
-        "A-OSE": ("", "errors of any kind, for each object"),
+        "WI": (
+            "WI (OW-DLN)",
+            'known objects called unknown, for each known object; papers\' WI is that of protocol "owod"',
+        ),
+        "A-OSE": ("A-OSE (OW-DLN)", 'errors of any kind, for each object; papers\' A-OSE is that of protocol "owod"'),
         r"Precision\(Known\)": ("Precision, known", "share of the predictions of known classes that are right"),
         r"Recall\(Known\)": ("Recall, known", "share of the known objects that are found"),
     },
@@ -409,6 +412,8 @@ SUBJECT = Subject(
     more_costs=more_costs,
     more_numbers=more_numbers,
     noun="detector",
+    method=lambda options: "" if options["protocol"] == "owod" else " by OW-DLN's definitions, not those of papers",
+    cites=lambda options: options["protocol"] == "owod",  # WI and A-OSE of OW-DLN are in no paper that is cited
     images_are_rows=True,
 )
 SUBJECTS = {SUBJECT.name: SUBJECT}

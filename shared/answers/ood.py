@@ -203,6 +203,6 @@ SUBJECT = Subject(
     check=_check,
     noun="detector",
     group="set",
-    method=", with OOD as the positive class and every distinct score as a threshold",
+    method=lambda options: ", with OOD as the positive class and every distinct score as a threshold",
 )
 SUBJECTS = {SUBJECT.name: SUBJECT}

@@ -251,7 +251,7 @@ _ALL = (
         threshold=_threshold,
         drawing=Drawing(number=400),
         noun="detector",
-        method=", the area under the open-set classification rate curve (OSCR) over every score",
+        method=lambda options: ", the area under the open-set classification rate curve (OSCR) over every score",
     ),
     _f_subject(
         MacroOpenF,

@@ -163,7 +163,8 @@ class Subject:
     threshold: of a key, as the shortest decimal that makes the same decisions; "" for a key without a threshold
     check: raises ValueError for options that do not suit the columns
     noun, group: what a model and a group are called; below, a group with a slash in its name, if not the same
-    method: how the numbers are computed, as an end of a sentence for a paper
+    method: how the numbers are computed with some options, as an end of a sentence for a paper
+    cites: whether the numbers with some options are those of the papers that the metric names
     images_are_rows: whether a sample is an image, so that resamples draw images
     pools: whether numbers, figures and decisions of all groups together mean something; else each group has its own
     samples, thresholds: of a group, as of `Group`
@@ -194,7 +195,8 @@ class Subject:
     noun: str = "model"
     group: str = "group"
     below: str = ""
-    method: str = ""
+    method: Callable[[Mapping[str, Any]], str] = lambda options: ""
+    cites: Callable[[Mapping[str, Any]], bool] = lambda options: True
     images_are_rows: bool = False
     pools: bool = True
     samples: Callable[[Computed], Mapping[str, Sequence[Any]]] = lambda computed: {}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from ..answers.answer import Answer, Table
 from ..metric.rounding import interval_text, number_text, signed_text
 from ..written.results import Direction
-from .tables import Cell, ResultTable, render
+from .tables import Cell, ResultTable, escaped, render
 
 
 def number(value: Any, digits: int | None = None) -> str:
@@ -85,6 +86,25 @@ def brief(name: str, most: int = 24) -> str:
     """
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
+
+
+def paper(answer: Answer, form: str) -> str:
+    r"""The table and the sentence of an answer for a paper, in "markdown" or "latex", which cites what they are of."""
+    table = copied(answer, form)
+    if not table:
+        cells: list[Cell | None] = []
+        for one in answer.numbers[answer.model][: len(answer.leading)]:
+            if isinstance(one.value, (int, float)):
+                low, high = one.interval or (None, None)
+                cells.append(Cell(one.title, one.value, None, low, high, share=one.share))
+        table = typed(
+            render(ResultTable([cell.key for cell in cells if cell], [(answer.model, cells)]), form, digits=3)
+        )
+    sentence = escaped(typed(answer.sentence), form)
+    cited = ",".join(re.findall(r"@\w+\{([^,]+),", answer.citation))
+    if cited and form == "latex":
+        sentence = f"{sentence.removesuffix('.')} \\cite{{{cited}}}."
+    return f"{table}\n\n{sentence}".strip()
 
 
 def copied(answer: Answer, form: str) -> str:

@@ -121,12 +121,12 @@ def images(answer: Answer, chosen: int) -> str:
 
 
 def copied_text(answer: Answer, form: str) -> str:
-    """The text to copy: the Python of the results, a table, or the citation, in ASCII where numbers stand."""
+    """The text to copy: the Python of the results, a table with a sentence, or what it cites."""
     if form in ("Markdown", "LaTeX"):
-        return numbers.copied(answer, form.lower()) or numbers.typed(answer.sentence)
+        return numbers.paper(answer, form.lower())
     if form == "CSV":
         return csv_of(answer)
-    return f"{numbers.typed(answer.sentence)}\n\n{answer.citation}".strip() if form == "BibTeX" else answer.call
+    return answer.citation if form == "BibTeX" else answer.call
 
 
 def csv_of(answer: Answer) -> str:

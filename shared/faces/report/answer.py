@@ -13,7 +13,7 @@ from ...answers.answer import Answer, Decisions, Image, Number, Table, Worst
 from ...answers.decisions import number_at
 from ...reading.sides import means_normal
 from .. import html
-from ..numbers import number, threshold_shown
+from ..numbers import number, paper, threshold_shown
 from . import frame
 from .frame import Block, Section, Tile
 from .pictures import photograph
@@ -220,8 +220,8 @@ def _details(answer: Answer, folds: Mapping[str, Sequence[Block]]) -> Section:
     call = answer.call
     if len(call) > MAX_CALL:
         call = f"{call[:MAX_CALL]}\n… and {len(call) - MAX_CALL:,} more characters"
-    paper = [frame.text(answer.sentence)] if answer.sentence else []
-    paper += [frame.code(answer.citation)] if answer.citation else []
+    written = [frame.text(answer.sentence), frame.code(paper(answer, "latex"))] if answer.sentence else []
+    written += [frame.code(answer.citation)] if answer.citation else []
     meanings = {each.key: each.meaning for each in answer.numbers.get(answer.model, ()) if each.meaning}
     return frame.details(
         {
@@ -230,7 +230,7 @@ def _details(answer: Answer, folds: Mapping[str, Sequence[Block]]) -> Section:
             **folds,
             "What the numbers mean": [frame.facts(meanings)],
             "In Python": [frame.code(call)] if call else [],
-            "For a paper": paper,
+            "For a paper": written,
             "Signature": [frame.code(answer.signature)] if answer.signature else [],
         }
     )
