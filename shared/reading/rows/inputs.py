@@ -32,6 +32,7 @@ from .from_names import Pattern, patterns_of, stand_below, with_columns
 from .joins import Sheet, joined
 from .kinds import Clusters, Column, Names, Scores as ScoresColumn
 from .metrics import LAYOUTS, Layout, guessed_by_name, guessed_by_values, says_confidence
+from .missing import cure_of_names
 from .roles import check_role, check_sets, numbers_of
 
 _SETS = "data_set"  # the column of the files that rows come from
@@ -301,7 +302,7 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     return {}, (
         f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
         "which unknown ones, such as id.csv and ood.csv, since they are of different lengths; or choose "
-        f"{' and '.join(parts or ['other columns'])}"
+        f"{' and '.join(parts or ['other columns'])}{cure_of_names(tables[0])}"
     )
 
 

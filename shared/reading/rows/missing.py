@@ -25,7 +25,7 @@ def cure_of_missing(layout: Layout, column: Column, table: Table, used: Collecti
         return named
     if column.name != layout.label or layout.inputs > 1:
         return ""
-    return _of_lengths(table) or _of_names(table, used)
+    return _of_lengths(table) or cure_of_names(table, used)
 
 
 def check_sides(layout: Layout, columns: Mapping[str, Any], made_of: MadeOf, table: Table) -> None:
@@ -72,7 +72,7 @@ def _of_lengths(table: Table) -> str:
     return f"; {sizes} may be scores of known and of unknown samples: the command ood takes each as FILE:COLUMN"
 
 
-def _of_names(table: Table, used: Collection[str]) -> str:
+def cure_of_names(table: Table, used: Collection[str] = ()) -> str:
     """The cure for a table without labels whose rows have names, in a column that is not used; "" without one."""
     columns = {name: cells for name, cells in name_columns(table).items() if name not in used and cells}
     likely = [name for name, cells in columns.items() if names_rows(name) or len({*cells}) == len(cells) > 1]
