@@ -230,10 +230,12 @@ def test_a_metric_without_labels(tmp_path: Path) -> None:
 
 def test_errors_in_files_one_below_another(tmp_path: Path) -> None:
     """They name the file and its own line; without patterns, files of several lengths name what reads names."""
+    folder = tmp_path / "x"  # whose name says no side
+    folder.mkdir()
     for i in range(2):
-        (tmp_path / f"{i}.csv").write_text("".join(f"normal_{i}{row}.wav,0.{row}\n" for row in range(3 + i)))
+        (folder / f"{i}.csv").write_text("".join(f"normal_{i}{row}.wav,0.{row}\n" for row in range(3 + i)))
     with pytest.raises(ValueError, match=r"of different lengths; .*, the command's --label-from-name, takes labels"):
-        read("ood_bench", [tmp_path / "0.csv", tmp_path / "1.csv"])
+        read("ood_bench", [folder / "0.csv", folder / "1.csv"])
     paths = [tmp_path / f"id_{i}.csv" for i in range(3)]
     for i, path in enumerate(paths):
         rows = [f"normal_{i}.wav,0.5", f"anomaly_{i}.wav,0.75", f"normal_{i}{i}.wav,{'?' if i == 1 else 0.25}"]
