@@ -141,7 +141,7 @@ def _inline(svg: str, attributes: str) -> str:
     svg = re.sub(r"<svg[^>]*>", f"<svg {attributes.replace(chr(92), chr(92) * 2)}>", svg, count=1)
     svg = svg.replace("xlink:href", "href")
     used = {*re.findall(r'(?:url\(#|href="#)([^")]+)', svg)}
-    svg = re.sub(r' id="([^"]*)"', lambda own: own[0] if own[1] in used else "", svg)
+    svg = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", svg)
     svg = re.sub(r"font: (?:(\d+) )?([\d.]+)px [^;\"]*", _font, re.sub(r" font-family: [^;\"]*;", "", svg))
     svg = re.sub(r"#[0-9a-f]{6}", lambda color: _VARIABLES.get(color[0], color[0]), svg)
     svg = re.sub(r' d="[^"]*"', lambda path: re.sub(r"(\.\d)\d+", r"\1", path[0]).replace("\n", ""), svg)
@@ -205,7 +205,9 @@ def draw_curves(axes: Any, figure: Curves, point: tuple[float, float] | None = N
     if point is not None and all(map(math.isfinite, point)):
         axes.plot(*point, "o", color=INK, markersize=5.5, clip_on=False)
     _name_axes(axes, figure.title, *figure.axes)
-    across, down = (np.concatenate([np.zeros(0), *own]) for own in zip(*((each.x, each.y) for each in figure.series)))
+    across, down = (
+        np.concatenate([np.zeros(0), *points]) for points in zip(*((each.x, each.y) for each in figure.series))
+    )
     for axis, is_share, values in zip((axes.xaxis, axes.yaxis), figure.shares, (across, down)):
         if is_share:
             _share_ticks(axis, float(values[np.isfinite(values)].max(initial=0)) or 1.0)
@@ -221,9 +223,9 @@ def draw_bars(axes: Any, figure: Bars) -> None:
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     starts = np.cumsum(shares, axis=1) - shares
     for part, role in enumerate(figure.roles):
-        own, left = shares[:, part], starts[:, part]
-        axes.barh(range(len(own)), own, left=left, height=0.7, color=light(role), linewidth=0)
-        for row, (count, share) in enumerate(zip(counts[:, part].tolist(), own)):
+        widths, left = shares[:, part], starts[:, part]
+        axes.barh(range(len(widths)), widths, left=left, height=0.7, color=light(role), linewidth=0)
+        for row, (count, share) in enumerate(zip(counts[:, part].tolist(), widths)):
             if share > _LEGIBLE * (1 + len(f"{count:,}")):
                 style = {"ha": "center", "va": "center", "color": light(on(role)), "fontweight": "bold"}
                 axes.text(left[row] + share / 2, row, f"{count:,}", **style)

@@ -108,15 +108,15 @@ def comparison(answer: Answer, *, choice: bool = True) -> str:
     columns: list[dict[str, Any]] = []
     marks: dict[str, list[tuple[Number | None, dict[str, Any]]]] = {name: [] for name in answer.models}
     for key in answer.leading[:MAX_COMPARED]:
-        own = {name: _by_key(answer, name).get(key) for name in answer.models}
-        present = [number for number in own.values() if number is not None and math.isfinite(number.value)]
+        of_models = {name: _by_key(answer, name).get(key) for name in answer.models}
+        present = [number for number in of_models.values() if number is not None and math.isfinite(number.value)]
         first = present[0] if present else Number(key, 0)
         axis = _Axis((end for one in present for end in (one.value, *(one.interval or ()))), 2 if first.share else 0)
         best = None
         if first.higher is not None and present:
             best = axis.place((max if first.higher else min)(number.value for number in present))
         columns.append({"number": first, "axis": axis})
-        for name, number in own.items():
+        for name, number in of_models.items():
             value, interval = (math.nan, None) if number is None else (number.value, number.interval)
             marks[name].append((number, axis.drawn(value, interval if math.isfinite(value) else None, best)))
     rows = [(name, _role_of(answer, name), marks[name]) for name in answer.models]
@@ -207,8 +207,8 @@ def _by_key(answer: Answer, model: str) -> dict[str, Number]:
 
 def headline(answer: Answer) -> str:
     """The leading numbers of the model shown, large, with their names and intervals."""
-    own = _by_key(answer, answer.model)
-    leading = [own[key] for key in answer.leading if key in own]
+    numbers = _by_key(answer, answer.model)
+    leading = [numbers[key] for key in answer.leading if key in numbers]
     return rendered("headline", answer=answer, leading=leading, role=_role_of(answer, answer.model))
 
 
@@ -216,15 +216,15 @@ def decisions(answer: Answer, place: int) -> str:
     """The counts, the rates and the promise of the decisions at the threshold at an index; "" without decisions."""
     if answer.decisions is None:
         return ""
-    own, rows = answer.decisions, []
-    for name, cells in own.table.items():
-        parts = [(words, own.counts[count][place]) for words, count in cells.items()]
-        rows.append((name, own.roles.get(name, "edge"), sum(samples for _, samples in parts), parts))
-    rates = [(name, number_at(own, name, place)) for name in (*own.rates, *own.values)]
-    promised = [words for preset, words in own.promises.items() if own.presets.get(preset) == place]
-    threshold = texts.threshold_shown(own.thresholds[place])
+    choices, rows = answer.decisions, []
+    for name, cells in choices.table.items():
+        parts = [(words, choices.counts[count][place]) for words, count in cells.items()]
+        rows.append((name, choices.roles.get(name, "edge"), sum(samples for _, samples in parts), parts))
+    rates = [(name, number_at(choices, name, place)) for name in (*choices.rates, *choices.values)]
+    promised = [words for preset, words in choices.promises.items() if choices.presets.get(preset) == place]
+    threshold = texts.threshold_shown(choices.thresholds[place])
     promise = " ".join(words.replace("{threshold}", threshold) for words in promised)
-    return rendered("decisions", rows=rows, rates=rates, note=own.note, promise=promise)
+    return rendered("decisions", rows=rows, rates=rates, note=choices.note, promise=promise)
 
 
 def numbers(answer: Answer) -> str:
@@ -232,9 +232,9 @@ def numbers(answer: Answer) -> str:
     rest = {key: number for key, number in _by_key(answer, answer.model).items() if key not in answer.leading}
     sections = []
     for title, keys in answer.sections.items():
-        own = [rest.pop(key) for key in keys if key in rest]
-        if own:
-            sections.append((title, own))
+        leading = [rest.pop(key) for key in keys if key in rest]
+        if leading:
+            sections.append((title, leading))
     if rest:
         sections.append(("Others" if sections else "", [*rest.values()]))
     return rendered("numbers", sections=sections) if sections else ""
@@ -242,12 +242,12 @@ def numbers(answer: Answer) -> str:
 
 def tables(answer: Answer) -> str:
     """The models or groups side by side, and all other tables, folded; "" without tables."""
-    own, titles = answer.side_by_side, titles_of(answer)
-    if own is None and not answer.tables:
+    side_by_side, titles = answer.side_by_side, titles_of(answer)
+    if side_by_side is None and not answer.tables:
         return ""
-    beside = None if own is None else table(own, titles, most=MAX_ROWS)
+    beside = None if side_by_side is None else table(side_by_side, titles, most=MAX_ROWS)
     others = [(one.title, table(one, titles, most=MAX_ROWS)) for one in answer.tables]
-    return rendered("tables", title="" if own is None else own.title, beside=beside, others=others)
+    return rendered("tables", title="" if side_by_side is None else side_by_side.title, beside=beside, others=others)
 
 
 def titles_of(answer: Answer) -> dict[str, str]:
@@ -256,7 +256,7 @@ def titles_of(answer: Answer) -> dict[str, str]:
 
 
 def table(
-    own: Table,
+    shown: Table,
     titles: Mapping[str, str] = {},
     *,
     most: int | None = None,
@@ -268,9 +268,9 @@ def table(
     titles: of columns, in words; most, how many rows are shown; digits, of numbers
     meters: columns of shares that have a bar; a list in them has one for each model, in the models' colours
     """
-    columns = [*own.columns.items()]
+    columns = [*shown.columns.items()]
     are_numbers = {name: all(map(_is_number, column)) for name, column in columns}
-    best, length = {*own.best}, min(map(len, own.columns.values()), default=0)
+    best, length = {*shown.best}, min(map(len, shown.columns.values()), default=0)
 
     def cell(row: int, name: str, value: Any) -> dict[str, Any]:
         bars: list[tuple[str, float, str]] = []
@@ -279,16 +279,16 @@ def table(
             bars = [
                 (role, 100 * min(1.0, max(0.0, one or 0.0)), texts.number(one, digits)) for role, one in several.items()
             ]
-        interval = own.intervals[name][row] if name in own.intervals else None
-        shown = interval and texts.interval(interval, digits)
-        return {"text": texts.number(value, digits), "bars": bars, "best": (row, name) in best, "interval": shown}
+        interval = shown.intervals[name][row] if name in shown.intervals else None
+        text = interval and texts.interval(interval, digits)
+        return {"text": texts.number(value, digits), "bars": bars, "best": (row, name) in best, "interval": text}
 
     rows = [
         [(are_numbers[name], cell(row, name, column[row])) for name, column in columns]
         for row in range(length if most is None else min(length, most))
     ]
-    heads = [(titles.get(name, name), own.higher.get(name), are_numbers[name]) for name, _ in columns]
-    return rendered("table", title=own.title, heads=heads, rows=rows, first=own.first, more=length - len(rows))
+    heads = [(titles.get(name, name), shown.higher.get(name), are_numbers[name]) for name, _ in columns]
+    return rendered("table", title=shown.title, heads=heads, rows=rows, first=shown.first, more=length - len(rows))
 
 
 def _is_number(value: Any) -> bool:
@@ -313,8 +313,8 @@ def pairs(answer: Answer, *, most: int | None = None, digits: int | None = None)
         "Better": [row.better or NO_DIFFERENCE for row in rows],
     }
     ends = [None if math.isnan(row.low) else (row.low, row.high) for row in rows]
-    own = Table("All pairs compared", columns, intervals={"Difference": ends})
-    return table(own, most=most, digits=digits)
+    pairs = Table("All pairs compared", columns, intervals={"Difference": ends})
+    return table(pairs, most=most, digits=digits)
 
 
 def worst(answer: Answer) -> str:
@@ -367,14 +367,14 @@ def drawn(
 
     name: the accessible one, by default the figure in words
     """
-    said = [figure.title]
+    sentences = [figure.title]
     if isinstance(figure, (Bars, Matrix)):
         names = figure.parts if isinstance(figure, Bars) else figure.columns
         for row, counts in zip(figure.rows, figure.counts):
             cells = (f"{words} {count:,}" for words, count in zip(names, counts) if count is not None)
-            said.append(f"{row}: {', '.join(cells)}")
+            sentences.append(f"{row}: {', '.join(cells)}")
         width *= 2 if len(names) > _CROWDED and isinstance(figure, Matrix) else 1
-    words = name or f"{said[0]}. {'; '.join(said[1:])}".removesuffix(". ")
+    words = name or f"{sentences[0]}. {'; '.join(sentences[1:])}".removesuffix(". ")
     svg = svg_of(figure, decisions, place, name=words, width=width, threshold=threshold)
     return rendered("drawn", title=title_of(figure), svg=svg, width=width)
 

@@ -86,7 +86,7 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
             {**_steps(series, figure.width, left, at), **_filled(series.role, 0.4)},
             {**_steps(series, figure.width, at, right), **_filled(series.role)},
             {**_steps(series, figure.width, left, right), "line": {"color": light(series.role), "width": 1.5}},
-            _said(series, figure.width),
+            _hover(series, figure.width),
         ]
     notes, shapes = [], []
     if follows and decisions is not None:
@@ -130,7 +130,7 @@ def _faded(role: str, alpha: float) -> str:
     return "rgba({},{},{},{})".format(*(int(color[i : i + 2], 16) for i in (1, 3, 5)), alpha)
 
 
-def _said(series: Series, width: float) -> dict[str, Any]:
+def _hover(series: Series, width: float) -> dict[str, Any]:
     """Unseen points over the bins, which say their share on hover."""
     texts = series.said or [
         f"{number(float(x))} to {number(float(x + width))}: {number(float(y))} of {series.name}"
@@ -171,7 +171,7 @@ def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
 def _curve(figure: Curves, series: Series) -> dict[str, Any]:
     role = series.role if series.role in DASHES else ""
     numbers = f"{_quoted(figure.axes[0])} %{{x:.3f}}, {_quoted(figure.axes[1])} %{{y:.3f}}"
-    said = {"text": np.asarray([*map(_escaped, series.said)], object)} if series.said else {}
+    hover = {"text": np.asarray([*map(_escaped, series.said)], object)} if series.said else {}
     return {
         "type": "scatter",
         "mode": "lines",
@@ -184,8 +184,8 @@ def _curve(figure: Curves, series: Series) -> dict[str, Any]:
             "shape": "vh" if figure.steps else "linear",
         },
         "meta": [_escaped(series.name)],
-        "hovertemplate": f"%{{meta[0]}}{'<br>%{text}' if said else ''}<br>{numbers}<extra></extra>",
-        **said,
+        "hovertemplate": f"%{{meta[0]}}{'<br>%{text}' if hover else ''}<br>{numbers}<extra></extra>",
+        **hover,
     }
 
 

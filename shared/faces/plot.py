@@ -104,8 +104,8 @@ def _draw_rows(axes: Any, rows: Sequence[_Row], title: str) -> None:
         if len(row.ends_drawn) > 1:
             axes.plot(row.ends_drawn, [place, place], color=row.color, linewidth=2.5, solid_capstyle="butt")
         axes.plot(row.value, place, "o", color=row.color, markersize=6)
-        said = f"{row.number(row.value)}  {row.ends(row.interval)}".rstrip()
-        axes.annotate(said, (1.02, place), xycoords=("axes fraction", "data"), va="center")
+        label = f"{row.number(row.value)}  {row.ends(row.interval)}".rstrip()
+        axes.annotate(label, (1.02, place), xycoords=("axes fraction", "data"), va="center")
     axes.set_yticks(range(len(rows)), [brief(row.name, _LONGEST) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.5)
     axes.grid(axis="y", visible=False)
@@ -169,7 +169,7 @@ def draw_intervals(results: Mapping[str, Any], path: str | Path, *, title: str =
     """
     sure = [key for key in results if f"{key}_low" in results]
     ends = ((results[f"{key}_low"], results[f"{key}_high"]) for key in sure)
-    rows = [_Row(key, results[key], own, number, interval) for key, own in zip(sure, ends)]
+    rows = [_Row(key, results[key], end, number, interval) for key, end in zip(sure, ends)]
     if not rows:
         raise ValueError("results: expected intervals, got none; compute them with a confidence_level")
     _draw_forest(rows, Path(path), title, zero=False, legend={})

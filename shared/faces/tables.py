@@ -248,7 +248,7 @@ def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
         if not known:
             raise ValueError("rank: expected a column with a known direction, got none")
         places = [_ranks([row[i] for row in rows], ties=True) for i in known]
-        ranks = [None if None in own else sum(filter(None, own)) / len(own) for own in zip(*places)]
+        ranks = [None if None in each else sum(filter(None, each)) / len(each) for each in zip(*places)]
     of = iter(ranks)
     cells = [None if name == OVERALL else next(of) for name, _ in table.rows]
     first = [None if rank is None else Cell(RANK, rank) for rank in cells]
@@ -260,7 +260,7 @@ def ranked(table: ResultTable, key: str | None = None) -> ResultTable:
 def _column(table: ResultTable, key: str) -> int:
     keys = [next((row[i].key for _, row in table.rows if row[i]), "") for i, _ in enumerate(table.columns)]  # type: ignore[union-attr]
     named = [i for i, name in enumerate(table.columns) if key in (name, name.rpartition("/")[2])]
-    having = [i for i, own in enumerate(keys) if key in (own, own.rpartition("/")[2])]
+    having = [i for i, each in enumerate(keys) if key in (each, each.rpartition("/")[2])]
     mean = [i for i in having if table.columns[i].split(" ")[0] == OVERALL]
     for places in (named, mean, having):
         if places:
@@ -300,8 +300,8 @@ def _marked(cells: Mapping[Place, Cell], undecided: Mapping[Place, bool | None])
     for place, cell in cells.items():
         rivals.setdefault(place[1:], []).append((place, cell))
     marked = dict(cells)
-    for own in rivals.values():
-        known, numbers = own[0][1].direction, [pair for pair in own if not math.isnan(pair[1].value)]
+    for competing in rivals.values():
+        known, numbers = competing[0][1].direction, [pair for pair in competing if not math.isnan(pair[1].value)]
         compared = sum(undecided.get(place) is not None for place, _ in numbers)
         if known is None or len(numbers) < 2 or compared < len(numbers) - 1:
             continue
@@ -437,19 +437,19 @@ def _html(rows: Sequence[Sequence[str]]) -> str:
 def _as_csv(table: ResultTable, number: Number) -> str:
     parts = {"": "value", " std": "std", " low": "low", " high": "high"}
     cells = list(zip(*(cells for _, cells in table.rows)))
-    kept = [
+    columns = [
         (i, part, f"{name}{ending}")
         for i, name in enumerate(table.columns)
         for ending, part in parts.items()
         if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
     ]
-    head = [table.corner or "name", *(name for _, _, name in kept)]
+    head = [table.corner or "name", *(name for _, _, name in columns)]
 
     def text(cell: Cell | None, part: str) -> str | None:
         value = None if cell is None else getattr(cell, part)
         return None if cell is None or value is None else number(value, cell)
 
-    rows = [[name, *(text(row[i], part) for i, part, _ in kept)] for name, row in table.rows]
+    rows = [[name, *(text(row[i], part) for i, part, _ in columns)] for name, row in table.rows]
     return csv_text([head, *rows]).rstrip("\n")
 
 

@@ -92,8 +92,8 @@ def launch(demo: gr.Blocks, **settings: Any) -> Any:
     )
     style = css(system=False) + theme_css() + parts + layout
     head = f"<script>{script}</script><style>{nav}</style>"
-    own: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
-    own |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
-    own["app_kwargs"] = {"middleware": [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]}
+    options: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
+    options |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
+    options["app_kwargs"] = {"middleware": [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]}
     demo.queue(max_size=QUEUE, default_concurrency_limit=2, api_open=False)
-    return demo.launch(**{**own, **settings})
+    return demo.launch(**{**options, **settings})

@@ -208,8 +208,8 @@ class Page:
         subject = subject_of(self.metric)
         space, about = os.environ.get("SPACE_ID"), texts(script(self.metric)).description
         card = f"https://huggingface.co/spaces/{space}/blob/main/README.md" if space else ""
-        own = {"name": self.metric, "question": subject.question, "about": about, "card": card}
-        heading = html.rendered("heading", **own)
+        facts = {"name": self.metric, "question": subject.question, "about": about, "card": card}
+        heading = html.rendered("heading", **facts)
         gr.HTML(heading, apply_default_css=False)
 
     def _rail(self) -> None:
@@ -277,16 +277,16 @@ class Page:
             p[f"choose-{name}"] = gr.Checkbox(False, label=label, container=False, elem_id=f"choose-{name}")
         either = False
         for column in LAYOUTS[self.metric].columns:
-            own = self._example_look.offers.get(column.name, [])
+            choices = self._example_look.offers.get(column.name, [])
             optional = "" if column.required and not column.part_of else " (optional)"
             p[f"of-{column.name}"] = gr.Dropdown(
-                own,
+                choices,
                 value=[*self._example_look.made_of.get(column.name, [])],
                 multiselect=True,
                 allow_custom_value=True,
                 label=f"{column.name}{optional}",
                 info=form.one_line(help_of.get(column.part_of or column.name, "The model of each row.")),
-                visible=bool(own) or self.metric not in READERS,
+                visible=bool(choices) or self.metric not in READERS,
                 elem_id=f"of-{column.name}",
             )
             either |= column.is_read_as
@@ -330,17 +330,17 @@ class Page:
     def _threshold(self, shown: Mapping[str, Any]) -> None:
         p, blank = self.parts, {"minimum": 0, "maximum": 1, "value": 0}
         with gr.Column(min_width=0, elem_classes="threshold", visible=shown["threshold"]["visible"]) as p["threshold"]:
-            own = shown.get("slider", blank)
-            p["slider"] = gr.Slider(buttons=[], container=False, elem_id="slider", **own)
+            props = shown.get("slider", blank)
+            p["slider"] = gr.Slider(buttons=[], container=False, elem_id="slider", **props)
             with gr.Row(elem_classes="at"):
                 p["number"] = gr.Textbox(max_lines=1, elem_id="threshold", min_width=90, **shown.get("number", {}))
-                own = shown.get("preset", {"choices": []})
-                p["preset"] = gr.Radio(label="Common thresholds", elem_id="preset", min_width=160, **own)
+                props = shown.get("preset", {"choices": []})
+                p["preset"] = gr.Radio(label="Common thresholds", elem_id="preset", min_width=160, **props)
 
     def _kinds(self, place: int) -> list[str]:
-        own: dict[str, Sequence[Any]] = {"anomaly_suite": (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES))}
-        own["openset_detection"] = ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml"))
-        more = own.get(self.metric, ([], []))[place]
+        suffixes: dict[str, Sequence[Any]] = {"anomaly_suite": (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES))}
+        suffixes["openset_detection"] = ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml"))
+        more = suffixes.get(self.metric, ([], []))[place]
         return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix not in (".pt", ""))])]
 
     def _request(self, visit: Visit) -> Request:
@@ -349,10 +349,10 @@ class Page:
         columns = [column.name for column in LAYOUTS[self.metric].columns]
         chosen = {name: value for name, (_, value) in CHOICES.get(self.metric, {}).items() if held[f"choose-{name}"]}
         options = {name: held[f"option-{name}"] for name in self.options}
-        own, pasted, photographs = visit.source or self._example
+        uploads, pasted, photographs = visit.source or self._example
         return Request(
             metric,
-            own,
+            uploads,
             pasted,
             {name: [*(held[f"of-{name}"] or ())] for name in columns},
             held["read_as"] or READ_AS[0],
@@ -368,10 +368,12 @@ class Page:
         if not dropped:
             return
         source = visit.source or Held([{} for _ in self.inputs])
-        own: list[session.Models] = [*source.files]
-        own[place] = session.added(own[place] if visit.values["add"] else {}, [file["path"] for file in dropped])
+        uploads: list[session.Models] = [*source.files]
+        uploads[place] = session.added(
+            uploads[place] if visit.values["add"] else {}, [file["path"] for file in dropped]
+        )
         pasted = ["" if i == place else text for i, text in enumerate(source.pasted)]
-        source = Held(own, pasted, source.photographs)
+        source = Held(uploads, pasted, source.photographs)
         yield {self.parts[f"file{place}"]: None, self.parts["source"]: source}
         async for changes in self._look(visit._replace(source=source), fresh=True):
             yield changes
@@ -562,7 +564,7 @@ class Page:
             props = view.moved(answer, place)
             if name == "slider":  # the visitor holds it
                 props["slider"].pop("value")
-            return view.changed(self.parts, {part: own for part, own in props.items() if part != "threshold"})
+            return view.changed(self.parts, {part: values for part, values in props.items() if part != "threshold"})
 
         return moved
 
@@ -582,7 +584,7 @@ class Page:
             else:
                 text = view.csv_of(answer) if kind == "csv" else view.json_of(answer)
             suffix = "html" if kind == "report" else kind
-            return gr.update(value=session.kept(f"{answer.metric}.{suffix}", text))
+            return gr.update(value=session.download(f"{answer.metric}.{suffix}", text))
 
         return taking
 
@@ -597,9 +599,9 @@ class Page:
     async def _opened(self, visit: Visit, wanted: Any) -> Updates:
         if not wanted:
             return
-        own = {f"option-{name}": value for name, value in wanted.items()}
-        yield {self.parts[name]: gr.update(value=value) for name, value in own.items()}
-        async for changes in self._compute(visit._replace(values={**visit.values, **own})):
+        controls = {f"option-{name}": value for name, value in wanted.items()}
+        yield {self.parts[name]: gr.update(value=value) for name, value in controls.items()}
+        async for changes in self._compute(visit._replace(values={**visit.values, **controls})):
             yield changes
 
     def _usual(self, metric: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-KEPT = 3600  # seconds that a file may be taken away
+LIFETIME = 3600  # seconds that a file may be taken away
 Models = Mapping[str, Sequence[str]]  # paths by the name of a model
 
 
@@ -34,14 +34,14 @@ def added(models: Models, paths: Sequence[str]) -> dict[str, list[str]]:
     >>> added({"knn": ["/a/knn.csv"]}, ["/b/knn.csv"])
     {'knn': ['/a/knn.csv'], 'knn 2': ['/b/knn.csv']}
     """
-    own = {name: [*files] for name, files in models.items()}
+    models_with = {name: [*files] for name, files in models.items()}
     if not paths:
-        return own
+        return models_with
     stem, number = Path(paths[0]).stem, 2
     name = stem
-    while name in own:
+    while name in models_with:
         name, number = f"{stem} {number}", number + 1
-    return {**own, name: [*paths]}
+    return {**models_with, name: [*paths]}
 
 
 def named(files: Sequence[Models], pasted: Sequence[str] = ()) -> str:
@@ -50,16 +50,16 @@ def named(files: Sequence[Models], pasted: Sequence[str] = ()) -> str:
     >>> named([{"knn": ["/a/knn.csv"]}, {}], ["", "1,2"])
     'knn.csv, pasted cells'
     """
-    names = [Path(path).name for models in files for own in models.values() for path in own]
+    names = [Path(path).name for models in files for paths in models.values() for path in paths]
     names += ["pasted cells"] if any(pasted) else []
     return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:2])} and {len(names) - 2:,} more"
 
 
-def kept(name: str, text: str) -> str:
+def download(name: str, text: str) -> str:
     """The path of a file of this text, which is there for an hour."""
     folder = Path(_folder().name)
     for old in folder.iterdir():
-        if time.time() - old.stat().st_mtime > KEPT:
+        if time.time() - old.stat().st_mtime > LIFETIME:
             old.joinpath(next(old.iterdir())).unlink()
             old.rmdir()
     place = folder / secrets.token_urlsafe(16)

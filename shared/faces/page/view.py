@@ -171,4 +171,4 @@ def changed(parts: Mapping[str, Any], props: Mapping[str, Props]) -> dict[Any, A
     """The updates of components, from their properties by name."""
     import gradio as gr
 
-    return {parts[name]: gr.update(**own) for name, own in props.items() if name in parts}
+    return {parts[name]: gr.update(**values) for name, values in props.items() if name in parts}

@@ -75,8 +75,8 @@ def write_report(
     subject, plain = subject_of("openset_detection"), results["openset_metrics"]
     models, _ = subject.settle(detectors.done.models)
     first, *rivals = models.values()
-    own = {key: result for key, result in first.summary.results.items() if key not in ("per_class", "per_image")}
-    summary = first.summary._replace(results=own)
+    rates = {key: result for key, result in first.summary.results.items() if key not in ("per_class", "per_image")}
+    summary = first.summary._replace(results=rates)
     computed = replace(first, summary=summary, rivals={one.model: one for one in rivals})
     errors = errors_of(computed)
     if errors is None:
@@ -125,10 +125,10 @@ def _answer(detectors: Detectors, results: Results) -> Answer:
         for (name, own), more in zip(shown.numbers.items(), averages)
     }
     number, level = detectors.settings["n_resamples"], done.level
-    said = [f"Intervals are of {100 * level:g} %, from {number:,} resamples of the images."] if level else []
+    sentences = [f"Intervals are of {100 * level:g} %, from {number:,} resamples of the images."] if level else []
     rows = [replace(row, higher=None) if row.key in KEYS_OF_TABLES else row for row in shown.differences]
     notes = [note for note in shown.notes if note != _LEFT_OUT]  # which stands above, with the flags
-    return replace(shown, numbers=numbers, differences=rows, notes=[*notes, *said])
+    return replace(shown, numbers=numbers, differences=rows, notes=[*notes, *sentences])
 
 
 def ends_of(results: Mapping[str, Any], key: str) -> tuple[float, float] | None:
@@ -176,18 +176,18 @@ def _examples_section(computed: Computed, errors: BoxErrors) -> Section:
 
 def _classes_section(errors: BoxErrors, says: bool) -> Section:
     """The section by class, with bars of recall and precision; the details have all columns."""
-    own = answer.by_class(errors, says)
+    table = answer.by_class(errors, says)
     columns: dict[str, list[Any]] = {
-        "class": [*map(errors.name, own["class"])],
-        "objects": own["objects"],
-        "recall": own["Recall"],
-        "precision": own["Precision"],
-        **({"AP": own["AP"]} if "AP" in own else {}),
-        "called another class": [sum(row) for row in zip(*(own[fate] for fate in _MISNAMED if fate in own))],
-        "badly placed": [sum(row) for row in zip(own["badly placed"], own["both"])],
-        "missed": own["missed"],
-        "false boxes": own["FP"],
-        "unknown called it": own["unknown objects called it"],
+        "class": [*map(errors.name, table["class"])],
+        "objects": table["objects"],
+        "recall": table["Recall"],
+        "precision": table["Precision"],
+        **({"AP": table["AP"]} if "AP" in table else {}),
+        "called another class": [sum(row) for row in zip(*(table[fate] for fate in _MISNAMED if fate in table))],
+        "badly placed": [sum(row) for row in zip(table["badly placed"], table["both"])],
+        "missed": table["missed"],
+        "false boxes": table["FP"],
+        "unknown called it": table["unknown objects called it"],
     }
     drawn = html.table(Table("By class", columns), meters=("recall", "precision", "AP"))
     return Section("Classes", "By class", [drawn])

@@ -64,8 +64,8 @@ def page_html(
     now = (date or datetime.now(timezone.utc)).astimezone(timezone.utc)
     stated = [f"{now.day} {now:%B %Y, %H:%M} UTC", *filter(None, lines), _package()]
     shown = [section for section in sections if section.blocks]
-    own = {"style": style(), "script": _text("report.js")}
-    return str(rendered("page", title=title, command=command, facts=stated, head=head, sections=shown, **own))
+    parts = {"style": style(), "script": _text("report.js")}
+    return str(rendered("page", title=title, command=command, facts=stated, head=head, sections=shown, **parts))
 
 
 def check_report_folder(folder: Path, read: Sequence[Path]) -> None:
