@@ -19,7 +19,7 @@ class BuildWithoutKernels(build_py):
     """A folder that stands alone, as in a checkout or a Space, has a kernel of its own; one in a wheel need not."""
 
     def run(self):
-        """Build all files, and replace the kernels, unless the checkout itself is what is installed."""
+        """Build all files, and replace the kernels, unless the checkout itself is installed."""
         super().run()
         if not self.editable_mode:
             for kernel in Path(self.build_lib).glob("openworld_metrics/metrics/*/_kernel.py"):

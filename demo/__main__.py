@@ -1,4 +1,4 @@
-"""Compute the eight metrics, print them as one table, and draw what is behind them into demo/report."""
+"""Compute the eight metrics, print them as one table, and draw their figures into demo/report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Draw the demo's pictures: of each metric what `compute --plot` draws, and examples of the images."""
+"""Draw the demo's pictures: the figures of `compute --plot` for each metric, and examples of the images."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Module(NamedTuple):
 
 
 def closure(package: Path, names: Iterable[tuple[str, str]], methods: Iterable[str] = ()) -> list[Module]:
-    """Read the statements that names need, in their files, each file after those that it imports.
+    """Read the statements that names need, in their files, each file after the files that it imports.
 
     Parameters: package, its folder; names, each with the file that defines it; methods, those that others call.
     """
@@ -156,7 +156,7 @@ def _for_type_checkers(node: ast.AST) -> list[ast.stmt]:
 
 @cache
 def parsed(text: str) -> tuple[ast.Module, list[Import]]:
-    """The tree of a text, and its imports but those for type checkers; cached, since every metric reads the files."""
+    """The tree of a text, and its imports except for type checkers; cached, since every metric reads the files."""
     tree = ast.parse(text)
     return tree, [*_imports(tree.body)]
 
@@ -235,7 +235,7 @@ def _method(node: ast.AST) -> str:
 
 
 def _with_short_docstrings(lines: Sequence[str], node: ast.stmt) -> list[str | None]:
-    """The lines of a file, those of a statement with short docstrings; None for a line that is left out."""
+    """The lines of a file, with short docstrings in a statement; None for a line that is left out."""
     short: list[str | None] = [*lines]
     for each in ast.walk(node):
         if isinstance(each, (ast.FunctionDef, ast.ClassDef)) and ast.get_docstring(each):

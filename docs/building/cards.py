@@ -36,7 +36,7 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_config(config: Any) -> Any:
-    """Append guides that are not in the navigation to those that are."""
+    """Append guides that are not in the navigation to the ones that are."""
     guides = next(part["Guides"] for part in config.nav if "Guides" in part)
     named = {path for guide in guides for path in guide.values()}
     pages = sorted(f"guides/{page.name}" for page in (ROOT / "docs" / "guides").glob("*.md"))

@@ -1,1 +1,1 @@
-"""Answers: what a metric says of one or more models, as data that faces (page, report, terminal, plot) render."""
+"""Answers of a metric about one or more models, as data that faces (page, report, terminal, plot) render."""

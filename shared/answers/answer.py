@@ -17,7 +17,7 @@ NO_DIFFERENCE = "no clear difference"  # where a paired comparison does not say 
 
 @dataclass(frozen=True)
 class Number:
-    """A result: its key and value, interval, the better direction, and what it means.
+    """A result: its key and value, interval, the better direction, and its meaning.
 
     title: the key in words, such as "FPR at 95 % TPR"
     meaning: a line on what it means
@@ -274,7 +274,7 @@ class Pictures(Sequence[Image]):
 
     @staticmethod
     def of(parts: Iterable[Sequence[Image]]) -> Pictures:
-        """The images of several, of which those that are not drawn yet stay so."""
+        """The images of several parts, drawn when they are looked at."""
         several = [part if isinstance(part, Pictures) else Pictures([*map(_drawn_as, part)]) for part in parts]
         draws = [draw for part in several for draw in part._draws]
         return Pictures(draws, [kind for part in several for kind in part.kinds])

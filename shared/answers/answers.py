@@ -1,4 +1,4 @@
-"""From a reading of files to answers: numbers with intervals, a verdict, and what a metric has to show.
+"""From a reading of files to answers: numbers with intervals, a verdict, figures and worst samples.
 
 Reading ── Metric ──→ state, summary ──→ Computed ── Subject ──→ figures, decisions, worst, tables
 prepared states of all models ──→ paired differences ──→ marks, verdicts                            ──→ Answer
@@ -158,7 +158,7 @@ def _unnamed(figure: Figure, model: str) -> Figure:
 
 
 def shown_of(subject: Subject) -> Callable[[Computed], Group]:
-    """The function of what is shown of a group, for `compute_models`."""
+    """The function that makes the figures of a group, for `compute_models`."""
     return partial(_group, subject)
 
 
@@ -200,7 +200,7 @@ def _answer(
     common: Mapping[str, Any],
     groups: Sequence[Group],
 ) -> Answer:
-    """The answer of a model: what it shares with the others, and its own; the first table stands side by side."""
+    """The answer of a model, with the parts that all models share; the first table stands side by side."""
     summary, leading = computed.summary, common["leading"]
     numbers = common["numbers"][computed.model][: len(leading)]
     pooled = f"all {plural(subject.group)} pooled" if computed.pooled is not None else ""
@@ -271,7 +271,7 @@ def _numbers(
 
 
 def _sections(subject: Subject, summary: Summary, leading: Sequence[str]) -> dict[str, list[str]]:
-    """The keys that do not lead, by heading; those that match no pattern come last."""
+    """The keys that do not lead, by heading; keys that match no pattern come last."""
     rest = [key for key in scalars(summary.results) if key not in leading]
     sections: dict[str, list[str]] = {}
     for title, pattern in {**subject.sections, "Others": ".*"}.items():

@@ -174,7 +174,7 @@ def images(computed: Computed, number: int = 48) -> Pictures:
 
 
 def drawing(computed: Computed) -> Callable[..., Image]:
-    """A function that draws boxes on an image, by its index, of which it says what is wrong in words.
+    """A function that draws boxes on an image, by its index, and describes its errors in words.
 
     Its last parameters are the number of pictures that are shown, which share `MOST_CHARACTERS`, and the longest side.
     """

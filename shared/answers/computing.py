@@ -241,7 +241,7 @@ def _is_dear(subject: Subject, reading: Reading, options: Mapping[str, Any]) -> 
 
 
 def _less(lighter: Lighter | None) -> tuple[float | None, str, str]:
-    """The level, a sentence, and what has intervals, where those of all numbers take longer."""
+    """The level, a sentence, and the numbers that have intervals, where intervals of all numbers take longer."""
     if lighter is None:
         return None, SLOW, ""
     return LEVEL, f"Intervals of all numbers take longer here: only {lighter.of} have some.", lighter.of

@@ -53,7 +53,7 @@ def work_of_options(subject: Subject, columns: Mapping[str, Any], options: Mappi
 def work_of_state(
     subject: Subject, state: Mapping[str, Any], options: Mapping[str, Any], times: int = 1
 ) -> dict[str, int]:
-    """The work of a state: list options times rows, samples by their counts, and what the metric adds.
+    """The work of a state: list options times rows, samples by their counts, and the metric's additions.
 
     times: how often such a computation is made
     """
@@ -73,7 +73,7 @@ def work_of_state(
 def work_of_resamples(
     subject: Subject, results: Mapping[str, Any], groups: int, rows: int, times: int, more: int = 0
 ) -> dict[str, int]:
-    """The work of so many resamples of rows in groups, from the results of some of the groups without intervals.
+    """The work of `times` resamples of rows in groups, from the results of some of the groups without intervals.
 
     more: numbers of each group that a resample computes, and the results do not list
     """
@@ -93,7 +93,7 @@ def steps_of_resample(drawing: Drawing, keys: int, numbers: int, groups: int, ro
 
 
 def num_rows(state: Mapping[str, Any]) -> tuple[int, int]:
-    """The groups of a state, or 1, and the rows of all of them: those of several groups count in each.
+    """The groups of a state, or 1, and the rows of all of them; rows of several groups count in each.
 
     >>> groups = {"groups": np.asarray(["", "far", "near"])}
     >>> num_rows(groups | {f"{i}/scores": np.zeros(2) for i in range(3)}), num_rows({"scores": np.zeros(2)})
@@ -127,7 +127,7 @@ def _is_plain(value: Any) -> bool:
 
 
 def _num_numbers(results: Mapping[str, Any], groups: int) -> int:
-    """The numbers of all samples, and those of each group, of which the results may have some alone."""
+    """The numbers of all samples and of each group; the results may have some groups alone."""
     columns, plain = results.get(GROUPS, {}).values(), sum(map(_is_plain, results.values()))
     of_groups = sum(not isinstance(value, str) for each in columns for value in each)
     some = len(results.get(GROUPS, {}).get("group", ()))

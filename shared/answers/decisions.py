@@ -123,7 +123,7 @@ def next_higher(thresholds: np.ndarray, sides: Sequence[Side]) -> np.ndarray:
 
 
 def thresholds_of(unknown: Side, known: Sequence[Side], points: int) -> np.ndarray:
-    """−inf and each distinct finite score; of more than `points`, only those just below the unknown samples, ascending.
+    """−inf and each distinct finite score; of more than `points`, only scores just below unknown samples, ascending.
 
     For each distinct score s of an unknown sample, that is the next lower score of any sample, −inf where s is the
     lowest: the scores above it are s and higher, as at the metrics' own operating points.
@@ -165,7 +165,7 @@ def promised_thresholds(known: Sequence[Side]) -> dict[int, float]:
 def binary_decisions(
     sides: tuple[Side, Side], words: tuple[str, str], *, first: str = AT_TPR, points: int = 2_000, **others: Any
 ) -> Decisions:
-    """The decisions of a detector of positive samples; those at the points of its ROC curve are among them.
+    """The decisions of a detector of positive samples, at the points of its ROC curve among others.
 
     Parameters: the positive and the negative side; words for them; first, the preset that is shown if no threshold is
     chosen; others as of `decisions_of`.

@@ -1,4 +1,4 @@
-"""Answers of openset_detection: fates of objects, what they were called, and numbers over the confidence threshold."""
+"""Answers of openset_detection: fates of objects, confusions, and numbers over the confidence threshold."""
 
 from __future__ import annotations
 
@@ -372,7 +372,7 @@ _FATES = {"both": "badly placed and misnamed", "called another known": "called a
 
 
 def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
-    """The title and the meaning of a key, by the protocol; "" for what its name says.
+    """The title and the meaning of a key, by the protocol; "" where its name says enough.
 
     >>> words("Recall(K)", {"protocol": "owod"})
     ('Recall, known', 'recall, mean over the known classes')

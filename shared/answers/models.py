@@ -1,4 +1,4 @@
-"""Models and groups beside each other: paired differences, what is marked as best, sentences, and tables of results."""
+"""Models and groups beside each other: paired differences, marks of the best, sentences, and tables of results."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def result_tables(summary: Summary) -> list[Table]:
 
 
 def differences_of(summaries: Mapping[str, Summary], done: Computation, best: str) -> list[Difference]:
-    """The paired differences of every two models, as of `compare`; those of the best come first, best − rival."""
+    """The paired differences of every two models, as of `compare`; best − rival comes first."""
     order = sorted(summaries, key=lambda name: name != best)
     kept = {key for summary in summaries.values() for key in summary.rates()}
     rows = []

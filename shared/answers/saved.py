@@ -31,7 +31,7 @@ def as_json(answers: Mapping[str, Answer]) -> bytes:
 
 
 def whole(answer: Answer) -> Answer:
-    """An answer with every picture drawn, those of its groups too."""
+    """An answer with every picture drawn, in its groups too."""
     groups = [replace(group, images=[*map(_whole, group.images)]) for group in answer.groups]
     return replace(answer, images=[*map(_whole, answer.images)], groups=groups or ())
 
@@ -78,7 +78,7 @@ def save_examples(names: Sequence[str] = METRICS) -> None:
 
 
 def _shortened(worst: Worst) -> Worst:
-    """The first samples of a side, without what only a report takes."""
+    """The first samples of a side, without parts that only a report has."""
     return replace(worst, columns={name: column[:WORST] for name, column in worst.columns.items()}, rows=(), role="")
 
 

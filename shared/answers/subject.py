@@ -1,4 +1,4 @@
-"""The description of a metric for its answers: which numbers lead, what they mean, and which figures it has."""
+"""The description of a metric for its answers: its leading numbers, their meanings, and its figures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Computed:
-    """A computation of one model, beside those of its rivals, from which figures, decisions and tables are made.
+    """A computation of one model and its rivals, from which figures, decisions and tables are made.
 
     columns: the arguments of `compute`, without `groups`
     state: the metric's reduced state of all samples, with groups pooled
@@ -62,7 +62,7 @@ class Computed:
 
     @property
     def results(self) -> Mapping[str, Any]:
-        """The plain results of all samples, with groups pooled: what figures and decisions show."""
+        """The plain results of all samples, with groups pooled, for figures and decisions."""
         return (self.pooled or self.summary).as_dict()
 
     @property
@@ -117,7 +117,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Lighter:
-    """A part of the numbers whose resamples cost little: they have intervals where those of all take too long.
+    """A part of the numbers whose resamples cost little: they have intervals where all numbers take too long.
 
     of: in words, such as "rates of images"; options: of the metric, that leave the other numbers out
     columns: of the metric, from a state of samples without groups

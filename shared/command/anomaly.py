@@ -243,7 +243,7 @@ def _text(
 
 
 def _on_intervals(computed: Folders) -> str:
-    """How the intervals were computed, and how to get those that are not there."""
+    """How the intervals were computed, and how to get the missing ones."""
     done, more = computed.done, f"--confidence-level {LEVEL}"
     if done.level is None:
         return f"{done.why} With {more}, there are some." if done.why else f"intervals: {more}"

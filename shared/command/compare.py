@@ -137,7 +137,7 @@ def _check_rows(*models: tuple[str, Table | None]) -> None:
 
 
 def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> tuple[list[Source], list[Score | None]]:
-    """Where the columns of each model come from, or those of both if no flag is of a model."""
+    """The places of each model's columns, or of both models' if no flag is of one model."""
     shared = {column: place for column, place in places.items() if column in SHARED}
     own = [{c: places[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in places} for which in MODELS]
     if not any(own):

@@ -175,7 +175,7 @@ def compute(
 
 
 def _below(arguments: Mapping[str, Any]) -> str:
-    """A sentence on what takes files with the same names of rows as rows of one model, where names are read."""
+    """The cure for files with the same names of rows, which are rows of one model, where names are read."""
     if not of_names(arguments) or arguments["groups_from_name"] is not None:
         return ""
     return "each is a model; --groups-from-name of a word in the files' names takes their rows one below another"

@@ -27,7 +27,7 @@ def list_metrics() -> None:
 @click.command()
 @click.argument("name", type=MetricName(), metavar="NAME")
 def describe(name: str) -> None:
-    """Describe a metric: its columns, options, results, what its files may hold, and citation."""
+    """Describe a metric: its columns, options, results, files and citation."""
     about = texts(script(name))
     inputs, examples, code = about.inputs.partition("\nExamples:")
     prose = [about.summary, about.description, inputs]

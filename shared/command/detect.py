@@ -41,7 +41,7 @@ from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, 
 
 
 class Run(NamedTuple):
-    """The detections of one detector or of two, known classes, options, and a function that says what was guessed."""
+    """The detections of one detector or of two, known classes, options, and a function that names the guesses."""
 
     both: list[Detections]
     known: list[int]

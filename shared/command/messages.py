@@ -61,7 +61,7 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisio
 
 
 def say(reading: Reading) -> None:
-    """Print one line for what was guessed, and one for each note, such as on rows that are left out."""
+    """Print one line of guesses, and one for each note, such as on rows that are left out."""
     if reading.guesses:
         complain(f"note: {'; '.join(reading.guesses)}")
     for note in reading.notes:

@@ -164,7 +164,7 @@ def _own_name(place: str, several: Collection[Path | None]) -> str:
 
 
 def _sets(place: str, known: str, full_spectrum: Sequence[str]) -> dict[str, str]:
-    """The sets in a file or folder by name, without those of known samples."""
+    """The OOD sets in a file or folder by name."""
     if place == "-" or not Path(place).is_dir():
         return {"": place}
     inputs = [path for path in map(file_of, (known, *full_spectrum)) if path is not None and path.exists()]

@@ -48,7 +48,7 @@ def from_names(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
 
 
 def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the flags --option, --flip, --by-position and those of names to a command that takes any metric."""
+    """Add the flags --option, --flip, --by-position and the flags of names to a command that takes any metric."""
     option = click.option(
         "--option",
         "options",

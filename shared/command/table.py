@@ -142,7 +142,7 @@ def table(
 def _note(
     table: ResultTable, alike: Mapping[Any, Any], confidence_level: float, seeds: str | None, num_models: int
 ) -> str:
-    """What a mark means, after its name, how it was tested, and what was not; why nothing is marked, if it was not."""
+    """The meaning of a mark, after its name, and its test, and cells without one; or why nothing is marked."""
     others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
     compared = {key for _, key in others}
     if not compared:

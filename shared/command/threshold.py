@@ -180,13 +180,13 @@ def _types(source: Source, types: Iterable[str]) -> str:
 
 
 def _type(scores: Any) -> str:
-    """The type of scores, or of those of both sides."""
+    """The type of the scores, of one side or of both."""
     several = scores if isinstance(scores, tuple) else (scores,)
     return " and ".join(dict.fromkeys(str(getattr(each, "dtype", "float64")) for each in several))
 
 
 def _equal_errors(known: Any, unknown: Any, rule: str) -> tuple[float, str]:
-    """The threshold at which both rates of errors are closest, and what they are."""
+    """The threshold at which both rates of errors are closest, and the rates in words."""
     if rule != "eer":
         raise ValueError(f"rule: expected eer, with known and unknown samples, got {rule!r}")
     columns = {"predictions": (known, unknown)}

@@ -115,7 +115,7 @@ def _room(low: float, high: float, types: Sequence[Any]) -> tuple[float, float]:
 
 
 def _rounded_below(score: Any) -> float:
-    """The midpoint of a score of float16 or float32 and the next lower one: what lies below is rounded below it."""
+    """The midpoint of a score of float16 or float32 and the next lower one: numbers below are rounded below it."""
     kind = type(score)
     lower = float(np.nextafter(score, kind(-math.inf)))
     if math.isinf(float(score)):  # where what lies above half a step is rounded to inf

@@ -15,7 +15,7 @@ _JSON = (".json", ".jsonl")
 
 
 class Limits(NamedTuple):
-    """Limits of what a door takes.
+    """Limits of the sizes that a door takes.
 
     door: its name in errors
     files, size: the number of files of an input, and their bytes

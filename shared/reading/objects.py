@@ -152,7 +152,7 @@ def no_collection() -> Iterator[None]:
 
 
 def by_column(content: Any) -> Any:
-    """Records as columns, None for what a record lacks; anything else, and dicts of boxes, is unchanged.
+    """Records as columns, None where a record lacks one; anything else, and dicts of boxes, is unchanged.
 
     So are the other forms of `DataFrame.to_json`: columns and data, records below one name, columns by their index,
     records by their index.

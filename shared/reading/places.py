@@ -111,7 +111,7 @@ def _may_be_read(entry: os.DirEntry[str]) -> bool:
 
 
 def ends_of(name: str) -> list[str]:
-    """The ends of a path: the whole, and what is below each of its folders.
+    """The ends of a path: the whole, and the paths below each of its folders.
 
     >>> ends_of("val/a/1")
     ['val/a/1', 'a/1', '1']
@@ -121,7 +121,7 @@ def ends_of(name: str) -> list[str]:
 
 
 def places_by_end(names: Sequence[str]) -> dict[str, int]:
-    """The indices of paths, by themselves and by those of their ends that are an end of no other.
+    """The indices of paths, by themselves and by each of their ends that is an end of no other.
 
     >>> places_by_end(["val/a/1", "val/b/1", "val/b/2"])
     {'a/1': 0, 'b/1': 1, 'b/2': 2, '2': 2, 'val/a/1': 0, 'val/b/1': 1, 'val/b/2': 2}
@@ -263,7 +263,7 @@ class Archives:
         archive.extract(info, folder)
 
     def named(self, text: str) -> str:
-        """A text in which folders have the names of what they stand for."""
+        """A text in which temporary folders have the names of their archives."""
         for folder, name in self.folders.items():
             text = text.replace(str(folder), name) if name else text.replace(f"{folder}{os.sep}", "")
         return text

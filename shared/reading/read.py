@@ -86,7 +86,7 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
 
 
 def takes(metric: str) -> str:
-    r"""Say in Markdown what files of a metric may hold: the names of its columns, and the files beside tables.
+    r"""Describe in Markdown the files of a metric: the names of its columns, and the files beside tables.
 
     >>> print(takes("accuracyk").splitlines()[2])
     - `predictions`: y_pred, preds, pred, logits, logit, probs, prob, proba, scores, score, class, guess, p

@@ -64,7 +64,7 @@ class Census(NamedTuple):
         return Census(used, left_out)
 
     def renamed(self, name: Callable[[str], str]) -> Census:
-        """The census with other names of what is left out."""
+        """The census with other names of the things that are left out."""
         return Census(self.used, {key: [*map(name, names)] for key, names in self.left_out.items()})
 
     def there(self, kind: str) -> int:
@@ -84,7 +84,7 @@ class Census(NamedTuple):
         return ", ".join(_counted(self.used[kind], kind) for kind in kinds if kind in self.used)
 
     def text(self) -> str:
-        """A list of what is left out, each with its reason and an example; empty if nothing is.
+        """A list of the things that are left out, each with its reason and an example; empty if nothing is.
 
         >>> Census({}, {("boxes", "stated twice"): ["a.txt:3"], ("images", "not in x.txt"): ["b.png", "c.png"]}).text()
         '1 box stated twice (a.txt:3), 2 images not in x.txt (such as b.png)'
@@ -102,7 +102,7 @@ def _counted(count: int, kind: str) -> str:
 
 
 def unused(kind: str, reason: str, names: Collection[str], leave_out: bool, error: Callable[[str], str]) -> LeftOut:
-    """List what cannot be used, as a part of a census; `error` says what is wrong with a thing of that name.
+    """List the things that cannot be used, as a part of a census; `error` makes the message of one, by its name.
 
     Raises LeftOutError for the first, with the cure, unless things may be left out.
 
@@ -140,7 +140,7 @@ def as_paths(places: Place | Sequence[Place], name: str = "inputs") -> list[Path
 
 @dataclass
 class Category:
-    """Samples that are computed together, such as those of a category of a data set, or all.
+    """Samples that are computed together, such as a category of a data set, or all.
 
     name: such as "bottle"; group, of its samples where they have no group: "" if it is the only one
     models: the columns of each model, by its name
@@ -160,7 +160,7 @@ class Category:
 
     @property
     def rows(self) -> dict[str, np.ndarray]:
-        """The rows of each group, of "" those that belong to all."""
+        """The rows of each group; "" has the rows that belong to all."""
         first = next(iter(self.models.values()))
         return rows_of_groups(first[GROUPS]) if GROUPS in first else {}
 
@@ -243,7 +243,7 @@ class Reading:
             yield first, self.change(batch)
 
     def whole(self) -> Reading:
-        """The same with all columns read, also those that would come in batches."""
+        """The reading with all columns read, also columns that would come in batches."""
         if not self.is_streamed:
             return self
         models = {

@@ -1,4 +1,4 @@
-"""Evaluate what lies in files: detectors, anomaly maps of a data set, and OOD sets.
+"""Evaluate files: detectors, anomaly maps of a data set, and OOD sets.
 
     detections = read_detections("runs/detect/predict/labels", "data.yaml", unknown_class_id=999)  # of reading
     results = evaluate_detections(detections, known_classes=[0, 1, 2], unknown_class_id=999)

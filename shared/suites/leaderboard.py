@@ -343,13 +343,13 @@ class Runs(Prepared):
         return chain.from_iterable(self.runs[i].contents() for i in self._columns)
 
     def aligned_with(self, models: Sequence[Prepared]) -> Runs:
-        """The same with rows merged as those of all runs of all models are."""
+        """These runs for a comparison, with rows merged as the rows of all runs of all models are."""
         every = [run for model in models if isinstance(model, Runs) for run in model.runs]
         return Runs([run.aligned_with(every) for run in self.runs], self._rates)
 
 
 def parts_of_runs(runs: Sequence[Sequence[Part]]) -> Sequence[Part]:
-    """The parts of a model from those of its runs on the same samples; of a single run, they are unchanged."""
+    """The parts of a model, from the parts of its runs on the same samples; a single run's are unchanged."""
     if len(runs) == 1:
         return runs[0]
     return [
@@ -363,7 +363,7 @@ def parts_of_runs(runs: Sequence[Sequence[Part]]) -> Sequence[Part]:
 
 
 def _order(names: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
-    """An order of runs by what their rows hold and, of equal ones, by their samples.
+    """An order of runs by the content of their rows and, where it is equal, by their samples.
 
     A sample is known by its rows in all runs, whatever their order, and a run by the samples of each of its rows. Runs
     that still look alike, such as copies, keep their order.

@@ -257,8 +257,8 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         )
     elif request.metric == "openset_detection":
         choices["groups"] = True
-    asked = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
-    return Source(inputs, choices | {name: True for name, is_asked in asked.items() if is_asked})
+    flags = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
+    return Source(inputs, choices | {name: True for name, is_set in flags.items() if is_set})
 
 
 def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:

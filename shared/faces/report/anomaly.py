@@ -103,12 +103,12 @@ def _decisions_section(answer: Answer, settings: Mapping[str, Any]) -> Section:
     every = "All images" if number == 1 else "Both" if number == 2 else f"All {number}"
     cards = [frame.chart(replace(drawn, title=every), note="")]
     of_groups = [frame.chart(replace(bars, title=group.name)) for group in decided for bars in _of_kind(group, Bars)]
-    (found, missed), (alarms, kept) = ([int(count or 0) for count in row] for row in drawn.counts)
+    (detected, missed), (alarms, passed) = ([int(count or 0) for count in row] for row in drawn.counts)
     fixed = settings["image_threshold"] is not None
     at = "the threshold chosen before" if fixed else "its threshold of the best F1 on these images"
     lead = (
         f"{answer.model}, {'each category' if number > 1 else decided[0].name} at {at}: {missed:,} of "
-        f"{found + missed:,} defects are missed, {alarms:,} of {alarms + kept:,} normal images are false alarms."
+        f"{detected + missed:,} defects are missed, {alarms:,} of {alarms + passed:,} normal images are false alarms."
     )
     if len({group.name.partition("/")[0] for group in decided}) < number:
         lead += " Normal images count once in each group of their category, at its threshold."

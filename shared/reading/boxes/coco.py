@@ -126,7 +126,7 @@ def _new_unknown(path: Path, predicted: set[int], dataset: Dataset, of: Choices)
 def _of_images(
     content: list[Any], path: Path, dataset: Dataset, leave_out: bool
 ) -> tuple[_Entries, LeftOut, Sequence[str]]:
-    """The results of a data set's images, by their ids or by the names of their files, those of others, and notes."""
+    """The results of a data set's images, by ids or by names of files, the results of other images, and notes."""
     by_id, where = places_by_id(dataset, path), f"{path}: results"
     numbers = ids_of_names(dataset.names)  # as Ultralytics names images
     counts = Counter(numbers)
@@ -200,7 +200,7 @@ def _other_type(keys: Sequence[Any], by_id: Mapping[Any, int]) -> str:
 
 
 class _Entries:
-    """A list of JSON objects, read a column at a time; `indices` are those of the entries in the file."""
+    """A list of JSON objects, read a column at a time; `indices` are the places of the entries in the file."""
 
     def __init__(
         self, entries: Sequence[Any], where: str, places: Mapping[Any, int], indices: Sequence[int] = ()

@@ -347,7 +347,7 @@ def similar_image(name: str, images: Iterable[str]) -> str:
 
 
 def plain_name(path: str) -> str:
-    """The last part of a path, without what tools change in names: case, Unicode form, escapes and suffixes."""
+    """The last part of a path, whatever tools change in names: case, Unicode form, escapes and suffixes."""
     return unicodedata.normalize("NFC", without_suffix(unquote(PurePosixPath(path).name)).casefold())
 
 

@@ -1,4 +1,4 @@
-"""Doubts about boxes: those outside of their images, class ids shifted by one, boxes within crowds.
+"""Doubts about boxes: boxes outside of their images, class ids shifted by one, boxes within crowds.
 
 Nothing here is an error, since a bad detector looks like this, too: each is counted, and said in a sentence.
 """
@@ -18,7 +18,7 @@ _FEWEST = 2  # objects that tell shifted ids
 
 
 def doubts_of(several: Mapping[str, Detections]) -> list[str]:
-    """Sentences, without capitals and full stops, on what speaks against the boxes of detectors on one data set."""
+    """Sentences, without capitals and full stops, on doubts about the boxes of detectors on one data set."""
     dataset = next(iter(several.values())).dataset
     notes = [*dataset.notes, _outside(dataset.references, dataset, "objects")]
     for name, one in several.items():

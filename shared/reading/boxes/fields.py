@@ -23,7 +23,7 @@ LISTS = {  # of images, with what they mean in LVIS
 
 
 def check_rotation(form: str, entry: Mapping[str, Any], place: str) -> None:
-    """Raise ValueError for an annotation of a box that is rotated, whose corners are not those in the file.
+    """Raise ValueError for an annotation of a rotated box, whose corners are not the ones in the file.
 
     >>> check_rotation("COCO", {"attributes": {"rotation": 90.0}}, "a.json: annotations[0]")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""Formats of boxes that are not read: how they look, and what to write instead."""
+"""Formats of boxes that are not read: how they look, and which formats to write instead."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CVAT = "CVAT's own XML; export as COCO, YOLO or Pascal VOC"
 
 
 def other_format(path: Path, content: Any = None) -> str:
-    """The name of a format that is not read, with what to write instead; "" for a file that is none of these.
+    """The name of a format that is not read, with a format to write instead; "" for a file in none of these.
 
     Parameters: path; the content of a .json or .pt.
 

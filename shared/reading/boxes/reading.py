@@ -171,7 +171,7 @@ def read_detections(predictions: str | Path, references: str | Path, **choices: 
 
 @dataclass
 class BoxReading(Reading):
-    """The content of files of boxes: `detections` are those of each model, on one data set."""
+    """The content of files of boxes: the `detections` of each model, on one data set."""
 
     detections: dict[str, Detections] = field(default_factory=dict)
 
@@ -291,7 +291,7 @@ def read_boxes(
 
 
 def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) -> list[str]:
-    """Sentences on fractions, spellings, what is left out, and images with objects and without predictions."""
+    """Sentences on fractions, spellings, parts that are left out, and images with objects and without predictions."""
     notes = [RELATIVE] if dataset.relative else []
     pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
     notes += [f"C{spelled_as_one(pairs)[1:]}."] if pairs else []
@@ -351,7 +351,7 @@ def _models(predictions: Input, truth: Sequence[Path], archives: Archives) -> di
 
 
 def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], archives: Archives) -> bool:
-    """Whether archives are detectors: they hold files of the same names, and are not named like those of references."""
+    """Whether archives are detectors: they hold files of the same names, and have other names than references."""
     if kinds != {".zip"} or {path.stem for path in paths} == {path.stem for path in truth}:
         return False
     held = [{file.relative_to(folder) for file in files_below(folder, TXT)} for folder in map(archives.folder, paths)]
@@ -379,7 +379,7 @@ def _holds_boxes(path: Path, is_one_of_two: bool) -> bool:
 def guessed_options(
     predicted: set[int], true: set[int], classes: Mapping[int, str], unknown_class_id: int | None = None
 ) -> tuple[dict[str, Any], str]:
-    """Guess the known classes, those that are predicted, and the id of unknown: by its name, or never annotated.
+    """Guess the known classes, which are the predicted ones, and the id of unknown: by its name, or never annotated.
 
     Returns the options, and a sentence that gives the reason, empty if nothing is predicted.
 

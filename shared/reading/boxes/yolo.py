@@ -169,7 +169,7 @@ def read_yolo_predictions(labels: Path, content: None, dataset: Dataset, of: Cho
 
 
 def with_predicted_images(dataset: Dataset, labels: Path) -> Dataset:
-    """A data set whose images are not at hand, with those that predictions alone have; they have no objects.
+    """A data set whose images are not at hand, with images that predictions alone have, without objects.
 
     Raises ValueError if no file of predictions is named like one of labels, and for one whose last part differs from
     that of a label in case or form at most.

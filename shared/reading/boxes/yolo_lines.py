@@ -170,7 +170,7 @@ def _has_key_points(row: list[float], width: int, values: int) -> bool:
 
 
 def _is_rectangle(row: list[float], width: int) -> bool:
-    """Whether a line has the four corners of a box, turned or not, which are those of a parallelogram as fractions."""
+    """Whether a line has the four corners of a box, turned or not; as fractions they are a parallelogram's."""
     return len(row) == width + 4 and all(abs(row[i] - row[i + 2] + row[i + 4] - row[i + 6]) < 1e-5 for i in (1, 2))
 
 

@@ -43,7 +43,7 @@ class Tree(NamedTuple):
 
     @classmethod
     def of(cls, places: Place | Sequence[Place], archives: Archives | None = None, but: Iterable[Path] = ()) -> Tree:
-        """The files of folders, archives and single files, without those below other folders inside them.
+        """The files of folders, archives and single files, except below other given folders inside them.
 
         Raises ValueError for a place that does not exist, for two files of one name, and for more than the limits.
         """

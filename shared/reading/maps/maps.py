@@ -46,7 +46,7 @@ Pair = tuple[AnomalyImage, Path]  # an image, and its map
 
 @dataclass
 class MapReading(Reading):
-    """The contents of files of maps and masks: `listed` are those of each model, of one data set.
+    """The contents of files of maps and masks: `listed` are the files of each model, of one data set.
 
     chosen: the choices of `map_reader`, sample_pattern and groups
     doubt: a sentence where masks may be inverted, "" otherwise

@@ -191,7 +191,7 @@ def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
 
 
 def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
-    """The files without those of problems, which are left out, each for its reason, with the others of their image.
+    """The files without problems; others are left out, each for its reason, with all files of their image.
 
     Raises ValueError if nothing remains.
     """

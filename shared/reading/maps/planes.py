@@ -125,7 +125,7 @@ def stated_shape(path: Path) -> tuple[int, ...]:
 
 
 def anomalous_pixels(values: np.ndarray, ignored: Collection[float] = (), threshold: float | None = None) -> np.ndarray:
-    """The anomalous pixels of a mask (H, W), booleans: those above a threshold; without one, those of its other value.
+    """The anomalous pixels of a mask (H, W), booleans: above a threshold, or without one, of its other value.
 
     Parameters: values, (H, W); ignored, values that are not anomalous. Raises ValueError without a threshold unless the
     mask holds 0 and one other value, beside those ignored: greys between are edges that were resized, or compressed

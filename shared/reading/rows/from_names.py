@@ -54,7 +54,7 @@ class Pattern:
         return [value[parts[name]] for name in names]
 
     def parts(self, name: str) -> Parts:
-        """What groups match in a name. Raises ValueError for a name without a match, or with several."""
+        """The parts of a name that groups match. Raises ValueError for a name without a match, or with several."""
         matches = [*self.regex.finditer(name)]
         parts = [*dict.fromkeys(map(self._parts, matches))]
         expected = f"{self.option}: expected each name to match '{self.regex.pattern}'"
@@ -72,7 +72,7 @@ class Pattern:
         return parts[0]
 
     def parts_or_none(self, name: str) -> Parts | None:
-        """What groups match in a name; None for a name that the pattern does not fit."""
+        """The parts of a name that groups match; None for a name that the pattern does not fit."""
         try:
             return self.parts(name)
         except ValueError:
@@ -82,7 +82,7 @@ class Pattern:
         return tuple(part or None for part in match.groups()) if self.regex.groups else (match[0],)
 
     def _value(self, parts: Parts, full: Sequence[Parts]) -> str | None:
-        """The value of some parts, among those of which none is missing."""
+        """The value of some parts, among all parts of which none is missing."""
         own = "/".join(filter(None, parts))
         if self.column != GROUPS or not own or None not in parts:
             return own or None
@@ -211,7 +211,7 @@ def with_columns(table: Table, patterns: Sequence[Pattern], files: np.ndarray | 
 
 
 def _sources(pattern: Pattern, columns: Mapping[str, Sequence[str]]) -> list[str]:
-    """The columns in which a pattern has a match; of these, those whose header names rows, if there are any."""
+    """The columns in which a pattern has a match; only the ones whose header names rows, if there are any."""
     matching = [name for name, cells in columns.items() if pattern.matches_any(cells)]
     return [name for name in matching if names_rows(name)] or matching
 

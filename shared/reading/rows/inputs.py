@@ -57,7 +57,7 @@ class Opened(NamedTuple):
 def tables_of_places(
     layout: Layout, places: Mapping[str, Any], limits: Limits, *, signed: bool, by_position: bool = False
 ) -> tuple[Opened, dict[str, list[str]]]:
-    """The arrays of the files of places, each read once, and the names of those of each column.
+    """The arrays of the files of places, each read once, and the names of the arrays of each column.
 
     Rows of several files are joined in the order of the file of the references, other than samples of several kinds.
     Parameters: places, by column; signed, whether scores have a sign by other means; by_position, whether rows are
@@ -166,7 +166,7 @@ def is_guess(column: Column, table: Table, names: Sequence[str], wanted: Sequenc
 
 
 def _by_values(column: Column, table: Table) -> list[str]:
-    """The only array that could be a required column by its values, or by those of its first batch; else none."""
+    """The only array that could be a required column by its values, or by its first batch; else none."""
     flat = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 1}
     first = {name: next(iter(array), ()) if isinstance(array, Streamed) else array for name, array in flat.items()}
     looked_at = column.required and column.precedence and not column.part_of
@@ -396,14 +396,14 @@ class Scores(NamedTuple):
     notes: Sequence[str] = ()
 
     def of_rows(self, rows: np.ndarray) -> Scores:
-        """Those of some rows."""
+        """The scores of some rows."""
         scores, predictions, references = (each if each is None else each[rows] for each in self[:3])
         sets, clusters = ([each[row] for row in rows] if len(each) else () for each in (self.sets, self.clusters))
         own: dict[str, Any] = {"predictions": predictions, "references": references, "sets": sets}
         return self._replace(scores=scores, **own, clusters=clusters)
 
     def by_set(self) -> dict[str, Scores]:
-        """Those of each set, of all under "" where rows name none. Raises ValueError for a row that names no set."""
+        """The scores of each set, all under "" where rows name none. Raises ValueError for a row that names no set."""
         if not self.sets:
             return {"": self}
         if None in self.sets:

@@ -79,7 +79,7 @@ def names_rows(header: str) -> bool:
 
 
 class Sheet(NamedTuple):
-    """A table whose rows are of the same samples as those of others.
+    """A table whose rows are of the same samples as the rows of others.
 
     name: of its file, in sentences
     taken: the columns that are chosen for the metric, which name no rows
@@ -99,7 +99,7 @@ class Sheet(NamedTuple):
 
 
 def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], list[str]]:
-    """Tables with their rows in the order of those of the first, and a sentence on what they are joined by.
+    """Tables with their rows in the order of the first table, and a sentence on the key that joins them.
 
     Parameters: sheets, of the same samples; first, the index of the sheet whose order stays. A column that joins two
     tables under one header stays in one of them. See above for the rule.
@@ -138,7 +138,7 @@ def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], lis
 
 
 def order_by_key(one: Sheet, other: Sheet) -> tuple[np.ndarray, str] | None:
-    """The row of a sheet for each row of another, (N,), and a sentence on what they are joined by; None without a key.
+    """The row of a sheet for each row of another, (N,), and a sentence on the key that joins them; None without one.
 
     Raises the errors of `joined`.
     """
@@ -323,7 +323,7 @@ def _neighbours(part: Sequence[int], waiting: Sequence[int], columns: Sequence[S
 
 
 def _key(part: Sequence[int], place: int, columns: Sequence[Sequence[_Column]], orders: dict[int, np.ndarray]) -> _Key:
-    """The likeliest key between a sheet and those of a part. Raises ValueError if others of its kind differ."""
+    """The likeliest key between a sheet and the sheets of a part. Raises ValueError if others of its kind differ."""
     keys = sorted(
         (
             (_rank(one, other), one, other, orders[member])

@@ -111,7 +111,7 @@ class Column:
             return self.made_of(members, parts, lines, read_as)
 
     def members(self, names: Sequence[str], table: Table) -> list[str]:
-        """The names of the arrays, with those of a run in place of the run."""
+        """The names of the arrays, with the names in a run in place of the run."""
         numbered = runs(table)
         return [one for name in names for one in numbered.get(name, [name])]
 
@@ -280,12 +280,12 @@ class Names(Column):
 
 @dataclass(frozen=True)
 class Clusters(Names):
-    """Names (N,) of what rows depend on; never guessed, since rows of one speaker may be independent or not."""
+    """Names (N,) of clusters of dependent rows; never guessed, since rows of one speaker may be independent or not."""
 
     is_guessed: ClassVar[bool] = False
 
     def is_likely(self, name: str, array: Any) -> bool:
-        """Whether an array is named as what rows depend on, and rows repeat its values."""
+        """Whether an array is named like clusters, such as speakers, and rows repeat its values."""
         known = {plain(f"{alias}{end}") for alias in self.names for end in ("", "_id")}
         if plain(name) not in known or not isinstance(array, np.ndarray) or array.ndim != 1:
             return False

@@ -43,7 +43,7 @@ class Labels(Column):
     precedence: ClassVar[int] = 1
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
-        """The first column of 0 and 1, or of words, whose name says what 1 means, else one by its name."""
+        """The first column of 0 and 1, or of words, whose name gives 1 a meaning, else one by its name."""
         named = [name for name in free if _side(name, Place.COLUMN) is not None]
         return [name for name in named if _may_be_labels(table.arrays[name])][:1] or super().guess(table, free)
 
@@ -130,7 +130,7 @@ class Labels(Column):
         return not says and _side(names[0]) is None
 
     def sentence(self, names: Sequence[str], table: Table) -> str:
-        """A sentence on words that were recognised beside those for the sides; "" if none were."""
+        """A sentence on words that were recognised beside the words for the sides; "" if none were."""
         array = member(unsigned(names[0]), table) if names else None
         if self.as_words or not isinstance(array, np.ndarray) or array.ndim != 1 or not are_words(array):
             return ""

@@ -241,7 +241,7 @@ def _classes_by_name(layout: Layout, table: Table, guesses: MadeOf) -> dict[str,
 
 
 def _block(flat: Mapping[str, np.ndarray], columns: Sequence[str], classes: set[str]) -> list[str]:
-    """The columns of class scores: from the first to the last that is named after a true class, and those beside.
+    """The columns of class scores: from the first to the last that is named after a true class, and columns beside.
 
     A column beside them is one of theirs if the rows of all sum to 1 with it, or if none of these sum to 1.
     Raises ValueError if columns beside them may be theirs or not.
@@ -260,7 +260,7 @@ def _block(flat: Mapping[str, np.ndarray], columns: Sequence[str], classes: set[
 
 
 def is_used(column: Column, names: Sequence[str]) -> bool:
-    """Whether any array is chosen for a column, rather than none or what says that it is unused."""
+    """Whether any array is chosen for a column, rather than none or the word for an unused one."""
     return bool(names) and not (column.unused and column.unused in names)
 
 

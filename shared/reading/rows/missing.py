@@ -1,4 +1,4 @@
-"""What a table without a column that a metric needs may be instead, and what reads it so."""
+"""Cures for a table without a column that a metric needs: the table it may be instead, and the way to read it so."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .metrics import Layout, MadeOf
 
 
 def cure_of_missing(layout: Layout, column: Column, table: Table, used: Collection[str]) -> str:
-    """The end of the error of a column that a table does not have: what else it seems to be; "" if nothing.
+    """The end of the error of a column that a table does not have: another table that it seems to be; "" if none.
 
     Parameters: used, the names of the columns of the table that others are made of.
     """
@@ -52,7 +52,7 @@ def _by_number(table: Table) -> str:
 
 
 def _of_blanks(table: Table) -> str:
-    """What cuts lines at blanks, of a table whose first column has words of which the last is a number."""
+    """The cure for a table of uncut lines: its first column has words of which the last is a number."""
     array = next(iter(table.arrays.values()), None)
     if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "OU":
         return ""
@@ -63,7 +63,7 @@ def _of_blanks(table: Table) -> str:
 
 
 def _of_lengths(table: Table) -> str:
-    """What takes two columns of scores of other lengths, which no metric takes side by side."""
+    """The cure for two columns of scores of other lengths, which no metric takes side by side."""
     flat = {name: x for name, x in table.arrays.items() if isinstance(x, np.ndarray) and x.ndim == 1}
     numbers = {name: len(x) for name, x in flat.items() if x.dtype.kind == "f"}
     if len({*numbers.values()}) < 2:

@@ -1,4 +1,4 @@
-"""The meaning of columns beside what they say: names of classes, ids from 1, known samples with a group, and logits."""
+"""The meaning of columns beyond their names: names of classes, ids from 1, known samples with a group, and logits."""
 
 from __future__ import annotations
 

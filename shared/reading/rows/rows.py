@@ -171,7 +171,7 @@ class Rows:
         return names[0] if not is_of_names and column.is_assumed(names, table) else ""
 
     def _dependences(self) -> list[str]:
-        """Sentences on columns that are named as what rows depend on and repeat their values, without clusters."""
+        """Sentences on columns that are named like clusters and repeat their values, without clusters."""
         column = next(each for each in self.layout.columns if isinstance(each, Clusters))
         if is_used(column, self.made_of[column.name]):
             return []
@@ -196,7 +196,7 @@ class Rows:
                 yield from filter(None, [column.sentence(names, table_of(column, names, self.tables))])
 
     def _names(self) -> Table:
-        """The columns beside those of the metric that may name the rows: the rest of a large file need not stay."""
+        """The columns that may name the rows, beside the metric's: the rest of a large file need not stay."""
         table, used = self.tables[0], {unsigned(one) for names in self.made_of.values() for one in names}
         arrays, words = {}, {name: read for name, read in table.words.items() if name not in table.arrays}  # an index
         for name, array in table.arrays.items():
@@ -229,7 +229,7 @@ class Rows:
         return values.astype(str)
 
     def _models(self) -> dict[str, tuple[np.ndarray | None, MadeOf]]:
-        """Whether each row is a model's, None for all rows, and what its columns are made of, by its name."""
+        """Whether each row is a model's, None for all rows, and the arrays of its columns, by its name."""
         by_row = self._rows_by_model()
         rows: dict[str, np.ndarray | None] = {"": None}
         if by_row is not None:
@@ -401,7 +401,7 @@ def rows_of(
     clusters_from_name: str | None = None,
     limits: Limits = COMMANDS,
 ) -> Rows:
-    """The tables of a metric's inputs, and what its columns are made of.
+    """The tables of a metric's inputs, and the arrays of each column.
 
     Parameters: inputs, a file, a folder, an archive, a list of files, or a data frame for each input; columns, by name
     a name or names of arrays in the inputs, [] or None for one that is not used, while the others are guessed from

@@ -158,7 +158,7 @@ class Table(NamedTuple):
 
 
 class Streamed:
-    """A column of a Parquet file, or what is made of several, read in batches as it is iterated over.
+    """A column of a Parquet file, or one made of several, read in batches as it is iterated over.
 
     In an order other than the file's, (N,) of its rows, all batches are read before the first.
     """

@@ -1,4 +1,4 @@
-"""Whether the first line of a table is names of columns or a row, by what stands below it."""
+"""Whether the first line of a table is names of columns or a row, by the lines below it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Header(Enum):
 
 
 def reads_as(first: Sequence[str], below: Sequence[Sequence[str]], decimal: str = ".") -> Header:
-    """Tell what a first line with a word is, by the cells of some lines below it, without blanks around them.
+    """Tell names from a row in a first line with a word, by the cells of some lines below it, without blanks.
 
     A word above numbers is a name. A fraction above numbers is a value, and so is a word that differs from one below it
     in its digits alone, or ends on the same suffix of a file; unless some word is a name, so is one that stands below
