@@ -252,7 +252,7 @@ def models_text(
     width: int = WIDEST,
     colour: bool = False,
 ) -> str:
-    """The results of several models: a row for each, with the means where there are groups, and what is below.
+    """The results of several models: a row for each, with the means where there are groups, and notes below.
 
     Parameters: name of the metric; about, its data in words; models, their results; more, texts such as a comparison;
     note, a line at the end; percent, width and colour, as of `results_text`.

@@ -112,7 +112,7 @@ def with_accuracy(done: Computation, reading: Sets) -> Summary:
 
 
 def _columns(scores: Array, label: int, group: str | None, side: Scores) -> dict[str, Any]:
-    """Scores with a label, a group, None for samples that belong to every group, and what the rows depend on, if known.
+    """Scores with a label, a group, None for samples that belong to every group, and its clusters, if known.
 
     Raises ValueError unless there is a cluster for each score.
     """

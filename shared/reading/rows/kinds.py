@@ -292,7 +292,7 @@ class Clusters(Names):
         return 1 < len({*array.tolist()}) < len(array)
 
     def notes(self, table: Table, used: Collection[str]) -> list[str]:
-        """Sentences on columns that are not used, which are named as what rows depend on and repeat their values."""
+        """Sentences on columns that are not used, which are named like clusters and repeat their values."""
         return [
             f"Rows of one {name} may depend on each other: --{self.name} {name}."
             for name, array in table.arrays.items()
