@@ -4871,7 +4871,7 @@ def graded_areas(
 
 
 class _Answers(NamedTuple):
-    """What all orders of the same answers share."""
+    """The qualities of some answers, which all orders of them share."""
 
     number: int
     centre: float  # the median quality
@@ -4942,7 +4942,7 @@ def _exact_gain(sums: np.ndarray, order: _Order, number: int) -> int:
 
 
 def _areas(answers: _Answers, order: _Order, most: Fraction | None, unsure: int = 0) -> dict[str, float]:
-    """The areas of an order, with the gain of the perfect one or without those that need it."""
+    """The areas of an order; without the gain of the perfect order, only areas that do not need it."""
     gain = answers.gain(order)
     if answers.number > FEW_SAMPLES:
         gain += unsure * answers.spread * Fraction(MARGIN, unit_of_gains(answers.number))
