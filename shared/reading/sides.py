@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from enum import Flag, auto
+from functools import lru_cache
 
 
 class Place(Flag):
@@ -117,6 +118,7 @@ def side_of_name(name: str) -> bool | None:
     return _only(_side(word, Place.FILE) for word in re.split(r"[^a-z]+", name.lower()))
 
 
+@lru_cache(maxsize=512)  # a reading looks at each name several times
 def side_of_column(name: str, place: Place = Place.COLUMN | Place.OUTCOME) -> bool | None:
     """Whether 1 means unknown in a column, known (False), or neither (None), by its name.
 

@@ -38,9 +38,9 @@ def reads_as(first: Sequence[str], below: Sequence[Sequence[str]], decimal: str 
     columns = [*zip(*(row for row in below if len(row) == len(first)))] or [()] * len(first)
     places = range(len(first))
     words = [place for place in places if re.search(r"\w", first[place]) and not _is_value(first[place], decimal)]
-    names = [place for place in words if _are_values([x for x in columns[place] if x != first[place]], decimal)]
+    are_names = any(_are_values([x for x in columns[place] if x != first[place]], decimal) for place in words)
     values = [place for place in places if _is_like(first[place], columns[place], decimal)]
-    if names:
+    if are_names:
         return Header.EITHER if values else Header.NAMES
     sides = {place for place in words if side_of(first[place]) is not None and any(map(_has_side, columns[place]))}
     usual = {place for place in sides if side_of_column(first[place]) is not None}
@@ -65,7 +65,7 @@ def _has_side(cell: str) -> bool:
 
 
 def _is_value(cell: str, decimal: str) -> bool:
-    return reads_as_number(cell.replace(decimal, ".")) or cell.lower() in ("true", "false")
+    return reads_as_number(cell if decimal == "." else cell.replace(decimal, ".")) or cell.lower() in ("true", "false")
 
 
 def _are_values(column: Sequence[str], decimal: str) -> bool:
