@@ -121,7 +121,7 @@ def images(answer: Answer, chosen: int) -> str:
 
 
 def copied_text(answer: Answer, form: str) -> str:
-    """The text to copy: the Python of the results, a table with a sentence, or what it cites."""
+    """The text to copy: the Python of the results, a table with a sentence, or its citations."""
     if form in ("Markdown", "LaTeX"):
         return numbers.paper(answer, form.lower())
     if form == "CSV":
