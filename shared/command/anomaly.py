@@ -41,8 +41,8 @@ from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
 from .columns import model_names
 from .fitted import fitted_thresholds, is_fitted
-from .messages import on_terminal, one_line, show, warn
-from .options import MetricCommand, read_options
+from .messages import complain, on_terminal, one_line, show, warn
+from .options import MetricCommand, of_images, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
 _COLUMNS = 5  # rates in the table by category
@@ -78,6 +78,7 @@ some seconds, or those of images; with --confidence-level, all have intervals. I
     metavar="REGEX",
     help="Its first group is the id of a sample in the images' names.  [default: the layout's, of real-iad]",
 )
+@of_images
 @click.option("--mask-threshold", type=float, help="Mask values above it are anomalous.  [default: 0 and one value]")
 @click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
 @click.option("--leave-out", is_flag=True, help="Leave out unpaired files, and others whose names are a problem.")
@@ -109,6 +110,7 @@ def anomaly(
     options = {**_options(arguments), "per_image": per_image is not None}
     choices = {name: arguments[name] for name in CHOICES}
     choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
+    clusters = {name: arguments[name] for name in ("clusters", "clusters_from_name")}
     names = [_name(maps)] if compare is None else model_names(str(maps), str(compare))
     which: dict[str, Any] = {name: arguments[name] or None for name in ("layout", "categories")}
     which |= {"needs_masks": needs_masks(options), "leave_out": arguments["leave_out"]}
@@ -120,9 +122,11 @@ def anomaly(
     for model in models.values():
         if model.leaves_out and model.census.left_out:
             warn(f"left out: {model.census.text()}")
-    reading = reading_of(models, groups=True, **choices)
+    reading = reading_of(models, groups=True, **choices, **clusters)
     if reading.doubt:
         warn(reading.doubt)
+    for note in reading.joined:
+        complain(f"note: {note}")
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
     computed = compute_maps(
         reading,

@@ -36,7 +36,7 @@ from ..written.results import KINDS, as_json, census_record
 from .columns import model_names
 from .fitted import Threshold
 from .messages import complain, on_terminal, show, warn
-from .options import MetricCommand, from_names, read_options
+from .options import MetricCommand, of_images, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
 
@@ -107,12 +107,7 @@ on a terminal, JSON in a pipe.
     metavar="N",
     help="For mAP, count the N most confident boxes of each image and class; COCO counts 100.",
 )
-@click.option(
-    "--clusters",
-    metavar="FILE[:COLUMN]",
-    help="What images depend on, such as scenes, by their names: intervals draw each with all of its images.",
-)
-@from_names("clusters_from_name")
+@of_images
 @click.option("--leave-out", is_flag=True, help="Leave out labels and predictions of images that are not there.")
 @click.option("--voc-from-zero", is_flag=True, help="Pascal VOC files whose pixels count from 0, not 1.")
 @click.option("--score-field", metavar="NAME", help="Name of the confidence in COCO results.  [default: score]")

@@ -47,6 +47,14 @@ def from_names(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
     return add
 
 
+def of_images(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags --clusters and --clusters-from-name to a command that reads images by their names."""
+    depending = "What images depend on, such as scenes, by their names: intervals draw each with all of its images."
+    return click.option("--clusters", metavar="FILE[:COLUMN]", help=depending)(
+        from_names("clusters_from_name")(command)
+    )
+
+
 def of_metric(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the flags --option, --flip, --by-position and the flags of names to a command that takes any metric."""
     option = click.option(

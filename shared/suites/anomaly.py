@@ -23,6 +23,7 @@ from ..reading.reading import Category, Census, Place
 from ..written.results import census_record
 
 CHOICES = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")  # of the reader
+_CLUSTERS = ("clusters", "clusters_from_name")
 ENDS = ("low", "high", "p_value", "better")
 
 
@@ -44,7 +45,8 @@ def evaluate_anomaly_folder(
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
     are void; mask_threshold, the number above which values of masks are anomalous; leave_out, whether files without a
-    partner, or with other problems of names, are left out; progress, whether to show a bar on a
+    partner, or with other problems of names, are left out; clusters and clusters_from_name, what images depend on, as
+    of `read_maps`, each within a category; progress, whether to show a bar on a
     terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of values by
     category, such as the thresholds that `openworld-metrics threshold` fits.
 
@@ -60,7 +62,7 @@ def evaluate_anomaly_folder(
     """
     which: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out}
     models = list_models({MAPS: maps}, data, needs_masks=needs_masks(options), **which)
-    choices = {name: options.pop(name) for name in CHOICES if name in options}
+    choices = {name: options.pop(name) for name in (*CHOICES, *_CLUSTERS) if name in options}
     choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
     folders = compute_maps(reading_of(models, groups=True, **choices), options, progress=progress)
     results = folders.results(MAPS, folders.done.models[MAPS].summary)

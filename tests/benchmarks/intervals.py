@@ -19,11 +19,27 @@ from openworld_metrics import OODBench, delong
 from tests.benchmarks.measure import Peer, Work
 
 LEVEL, SCORES, RESAMPLES = 0.95, 10_000, 1000
+ROWS, CLUSTERS = 100_000, 1000
 CHANCE = 0.003  # by which bounds may differ
 
 
 def works() -> Iterator[Callable[[], Work]]:
     yield auroc
+    yield clusters
+
+
+def clusters() -> Work:
+    """The interval that draws 1,000 clusters, beside that of ours that draws the 100,000 rows."""
+    rng = np.random.default_rng(0)
+    references = np.repeat([0, 1], ROWS // 2)
+    scores, own = rng.normal(size=ROWS) + references, np.arange(ROWS) // (ROWS // CLUSTERS)
+    metric = OODBench(metrics="auroc", confidence_level=LEVEL, n_resamples=RESAMPLES)
+    return Work(
+        f"AUROC ± 95 %, {RESAMPLES:,} resamples of {CLUSTERS:,} clusters of {ROWS // CLUSTERS} rows",
+        lambda: metric.compute(predictions=scores, references=references, clusters=own),
+        None,
+        {"ours, by rows": Peer(lambda: metric.compute(predictions=scores, references=references), 2.0)},
+    )
 
 
 def auroc() -> Work:

@@ -11,12 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from openworld_metrics import OODBench, OpenSetDetection, read
+from openworld_metrics import AnomalySuite, OODBench, OpenSetDetection, read
 from openworld_metrics.reading.image_clusters import clusters_of_images
+from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reading.rows.inputs import Scores
+from openworld_metrics.suites import evaluate_anomaly_folder
 from openworld_metrics.suites.ood import evaluate_ood
 from tests.conftest import Run
 from tests.detection import scenes
+from tests.suites.trees import write_map, write_tree
 
 DRAWN: dict[str, Any] = dict(confidence_level=0.9, n_resamples=40, random_state=2)
 FLAGS = ["--confidence-level", "0.9", "--n-resamples", "40", "--random-state", "2"]
@@ -132,6 +135,46 @@ def test_detect_draws_clusters_of_images(here: Path, run: Run) -> None:
     assert "3 scenes drawn" in Path("report", "index.html").read_text()
     both = run(*command, "--clusters", "scenes.csv:scene", "--compare", "predictions", "--format", "text")[1]
     assert "90 % intervals: 40 resamples, 3 scenes drawn" in " ".join(both.split())
+
+
+def test_anomaly_draws_clusters_of_images_within_categories(here: Path, run: Run) -> None:
+    write_tree("mvtec-ad", here)
+    for i, path in enumerate(sorted(Path("maps").rglob("*.tiff"))):  # of which some are wrong
+        write_map(path, np.random.default_rng(i).random(read_map(path).shape))
+    reading = read("anomaly_suite", "maps", "data")
+    products = {name: f"{name.split('/')[0]}{i % 4}" for i, name in enumerate(reading.images)}
+    lines = [f"{name}.png,{product}" for name, product in products.items()]
+    Path("t.csv").write_text("\n".join(["image,product", *lines[::-1], ""]))
+    how: Any = dict(clusters="t.csv:product")
+    columns = read("anomaly_suite", "maps", "data", **how).columns
+    assert columns["clusters"] == [*products.values()]
+    options: Any = dict(levels="image", **DRAWN)
+    expected = AnomalySuite(**options).compute(**columns)
+    command = ["anomaly", "--maps", "maps", "--data", "data", "--levels", "image", *FLAGS]
+    code, output, errors = run(*command, "--clusters", "t.csv:product")
+    results = json.loads(output)
+    assert (code, errors) == (0, "openworld-metrics: note: Clusters: product of t.csv, by the names of images.\n")
+    assert {key: results[key] for key in expected if key != "groups"} == {
+        key: value for key, value in expected.items() if key != "groups"
+    }
+    assert evaluate_anomaly_folder("maps", "data", **options, **how)["image_auroc_low"] == results["image_auroc_low"]
+    assert json.loads(run(*command)[1])["image_auroc_low"] != results["image_auroc_low"]
+    text = run(*command, "--clusters", "t.csv:product", "--format", "text")[1]
+    assert "8 products drawn" in text
+    by_name = run(*command, "--clusters-from-name", "^(.*)$")
+    assert by_name[0] == 0, by_name
+    # a cluster of two categories would have to be drawn in both
+    Path("t.csv").write_text(
+        "\n".join(["image,product", *[f"{name}.png,p{i % 4}" for i, name in enumerate(products)], ""])
+    )
+    code, output, errors = run(*command, "--clusters", "t.csv:product")
+    assert (code, output) == (2, "")
+    assert (
+        "clusters: expected the images of each in one category, since categories are drawn one after another" in errors
+    )
+    assert "in nut and in screw" in errors
+    together = read("anomaly_suite", "maps", "data", clusters="t.csv:product").columns  # drawn jointly where all are
+    assert AnomalySuite(**options).compute(**together)["image_auroc"] == expected["image_auroc"]
 
 
 def test_clusters_of_images() -> None:

@@ -201,6 +201,8 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
             "--category": "yak",
             **dict.fromkeys(("--resize", "--mask-threshold"), "yak"),
             "--sample-pattern": "(",
+            "--clusters": NONE,
+            "--clusters-from-name": "(",
             "--save": "x.yak",
             "--per-image": "x.yak",
             "--report": "s.npy",

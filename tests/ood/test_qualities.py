@@ -22,6 +22,7 @@ from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.prepared import MissingClassError
 from openworld_metrics.metric.results import Draws, rates_of
 from openworld_metrics.ranking.graded import graded_areas
+from openworld_metrics.reading.rows.rows import rows_of
 from tests import references
 from tests.examples import seeds
 
@@ -283,6 +284,12 @@ def test_commands_and_files(tmp_path: Path) -> None:
     )
     margins = [1 - score for score in BY_HAND["predictions"]]
     assert table == om.compare(bench(), BY_HAND["predictions"], margins, qualities=BY_HAND["qualities"])
+    # as pages choose them: beside the columns that were there before, and none again
+    wishes = {"predictions": ["entropy"], "references": ["label"]}
+    (page,) = rows_of("ood_bench", path, wishes={**wishes, "qualities": ["quality"]}).reading().models.values()
+    assert page.keys() == {"predictions", "qualities"}
+    (page,) = rows_of("ood_bench", path, wishes={**wishes, "qualities": ["labels"]}).reading().models.values()
+    assert page.keys() == {"predictions", "references"}
     # labels beside qualities stay what they are, where none are chosen
     assert "qualities" not in om.read("ood_bench", path, columns={"predictions": "entropy"}).columns
     for wrong, message in (

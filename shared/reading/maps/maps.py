@@ -20,6 +20,8 @@ import numpy as np
 from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_levels, check_regions
 from ...arrays.arrays import widen
 from ...arrays.checks import as_bool, as_real
+from ...metric.clusters import CLUSTERS
+from ..image_clusters import clusters_of_images
 from ..limits import COMMANDS, Limits, size_text
 from ..places import image_size
 from ..progress import progress_bar
@@ -51,12 +53,15 @@ class MapReading(Reading):
     chosen: the choices of `map_reader`, sample_pattern and groups
     doubt: a sentence where masks may be inverted, "" otherwise
     marked: of the images that were computed, by their keys, whether their masks have an anomalous pixel
+    clusters: what images depend on, by their keys, and joined, a sentence on it; empty where they are drawn one by one
     """
 
     listed: dict[str, AnomalyMaps] = field(default_factory=dict)
     chosen: Mapping[str, Any] = field(default_factory=dict)
     doubt: str = ""
     marked: dict[tuple[str, str], bool] = field(default_factory=dict)
+    clusters: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    joined: Sequence[str] = ()
 
     @property
     def category_names(self) -> Sequence[str]:
@@ -110,12 +115,22 @@ class MapReading(Reading):
         return self.marked[image.key] if image.anomalous is None else image.anomalous
 
     def categories(self) -> Iterator[Category]:
-        """The images of each category, each once: normal ones belong to all groups of their category."""
+        """The images of each category, each once: normal ones belong to all groups of their category.
+
+        Raises ValueError for a cluster with images of two categories, which are drawn one after another.
+        """
         several = len(self.category_names) > 1
         if self.chosen.get("groups") is False:
             yield from super().categories()
             return
+        category_of: dict[str, str] = {}
         for category, pairs in self.first.by_category.items():
+            for cluster in {self.clusters[image.key] for image, _ in pairs} if self.clusters else ():
+                if category_of.setdefault(cluster, category) != category:
+                    raise ValueError(
+                        f"clusters: expected the images of each in one category, since categories are drawn one after "
+                        f"another, got {cluster!r} in {category_of[cluster]} and in {category}"
+                    )
             by_defect = groups_of(self.first, pairs) != [category]
             groups = [f"{category}/{image.defect}" if image.anomalous else None for image, _ in pairs]
             models = {}
@@ -123,7 +138,8 @@ class MapReading(Reading):
                 at = {pair[0].key: pair for pair in listed.pairs}
                 files = _Files(self.models[name]["predictions"].files.read, [at[image.key] for image, _ in pairs])
                 pattern = pattern_of(listed, self.chosen.get("sample_pattern"))
-                models[name] = _columns(files, groups if by_defect else [], pattern, self.options.get("ignore_value"))
+                by_row = groups if by_defect else []
+                models[name] = _columns(files, by_row, pattern, self.options.get("ignore_value"), self.clusters)
             names = _names([image for image, _ in pairs], several and self.first.data.layout is not None)
             group = category if several or self.chosen.get("groups") else ALONE
             yield Category(category, group, models, names, self._batches)
@@ -162,6 +178,8 @@ def read_maps(
     ignore_value: int | None = AnomalySuite.ignore_value,
     regions: str = AnomalySuite.regions,
     levels: str | Sequence[str] = AnomalySuite.levels,
+    clusters: str | None = None,
+    clusters_from_name: str | None = None,
     leave_out: bool = False,
     limits: Limits = COMMANDS,
 ) -> MapReading:
@@ -171,7 +189,8 @@ def read_maps(
     mask_threshold, ignore_value and regions, as of `map_reader`; sample_pattern, a regular expression whose first group
     is the id of a sample in the images' names, by default the layout's own; groups, whether folders are groups: None,
     the default, for several categories of a data set, and folders that look like them, True also for an only one;
-    levels, of the metric: masks are not needed for "image" alone.
+    levels, of the metric: masks are not needed for "image" alone; clusters and clusters_from_name, what images depend
+    on, as of `clusters_of_images`.
 
     Files are read when an entry of a column is indexed, but for the first masks, which may be inverted. Several
     categories are groups, and so are the kinds of defects of MVTec LOCO AD, each with the normal images of its
@@ -191,6 +210,8 @@ def read_maps(
         mask_threshold=mask_threshold,
         ignore_value=ignore_value,
         regions=regions,
+        clusters=clusters,
+        clusters_from_name=clusters_from_name,
     )
     options = {**reading.options, **({"levels": levels} if levels != AnomalySuite.levels else {})}
     return replace(reading, options=options, guesses=reading.guesses if layout is None else [])
@@ -206,6 +227,8 @@ def reading_of(
     mask_threshold: float | None = None,
     ignore_value: int | None = AnomalySuite.ignore_value,
     regions: str = AnomalySuite.regions,
+    clusters: str | None = None,
+    clusters_from_name: str | None = None,
 ) -> MapReading:
     """The reading of the maps of models, by name, as of `list_models`; see `read_maps`."""
     for each in models.values():
@@ -215,6 +238,11 @@ def reading_of(
     options: dict[str, Any] = {"ignore_value": VOID if void_where_invalid and ignore_value is None else ignore_value}
     options |= {"regions": regions}
     columns, rows = {}, _rows_of(listed)
+    several = len(listed.by_category) > 1 and listed.data.layout is not None
+    names = _names([image for image, _, _ in rows], several)
+    by_key = {image.key: name for name, (image, _, _) in zip(names, rows)}  # a normal image may be in several rows
+    clustered = clusters_of_images([*by_key.values()], clusters, clusters_from_name)
+    cluster_of = dict(zip(by_key, clustered.names))
     for name, each in models.items():
         read = map_reader(
             each,
@@ -227,16 +255,14 @@ def reading_of(
         at = {pair[0].key: pair for pair in each.pairs}
         pairs = [at[image.key] for image, _, _ in rows]
         groups_of_rows = [group for _, _, group in rows] if groups is not False else []
-        columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"])
-    several = len(listed.by_category) > 1 and listed.data.layout is not None
-    names = _names([image for image, _, _ in rows], several)
+        columns[name] = _columns(_Files(read, pairs), groups_of_rows, pattern, options["ignore_value"], cluster_of)
     doubt = inverted_masks(listed, ignore_value, regions, mask_threshold)
     return MapReading(
         "anomaly_suite",
         columns,
         {name: value for name, value in options.items() if value != AnomalySuite.options[name]},
         _guesses(listed),
-        [*_notes(models, names, [image for image, _, _ in rows]), *([f"{doubt}."] if doubt else [])],
+        [*_notes(models, names, [image for image, _, _ in rows]), *([f"{doubt}."] if doubt else []), *clustered.notes],
         listed.census,
         _contents(models),
         images=names,
@@ -250,6 +276,9 @@ def reading_of(
             "groups": groups,
         },
         doubt=doubt,
+        clusters=cluster_of,
+        joined=clustered.notes,
+        noun_of_clusters=clustered.noun,
     )
 
 
@@ -284,7 +313,11 @@ def groups_of(listed: AnomalyMaps, pairs: Sequence[Pair]) -> list[str]:
 
 
 def _columns(
-    files: _Files, groups: Sequence[str | None], pattern: re.Pattern[str] | None, ignore_value: int | None
+    files: _Files,
+    groups: Sequence[str | None],
+    pattern: re.Pattern[str] | None,
+    ignore_value: int | None,
+    clusters: Mapping[tuple[str, str], str],
 ) -> dict[str, Any]:
     columns: dict[str, Any] = {
         "predictions": Maps(files, lambda content: content.score_map),
@@ -297,6 +330,8 @@ def _columns(
         columns["groups"] = groups
     if pattern is not None:
         columns["samples"] = sample_ids(files.pairs, pattern)
+    if clusters:
+        columns[CLUSTERS] = [clusters[image.key] for image, _ in files.pairs]
     return columns
 
 

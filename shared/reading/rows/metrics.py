@@ -56,7 +56,11 @@ class Layout:
 
     def of(self, chosen: Mapping[str, Any]) -> Layout:
         """The layout beside chosen columns: with qualities there are no labels, and so no sides."""
-        graded = next((one.name for one in self.columns if isinstance(one, Qualities) and chosen.get(one.name)), None)
+        names = {name: [own] if isinstance(own, str) else [*(own or ())] for name, own in chosen.items()}
+        graded = next(
+            (one.name for one in self.columns if isinstance(one, Qualities) and is_used(one, names.get(one.name, []))),
+            None,
+        )
         if graded is None:
             return self
         if chosen.get(self.label):

@@ -424,7 +424,7 @@ def rows_of(
     if len(inputs) > layout.inputs:
         raise ValueError(f"inputs: expected at most {layout.inputs}, got {len(inputs)}")
     columns = {name: value for name, value in (columns or {}).items() if inputs or value is not None}
-    layout = layout.of(columns)
+    layout = layout.of({**{name: own for name, own in (wishes or {}).items() if name != layout.label}, **columns})
     unknown = [name for name in columns if name not in layout.names]
     if unknown:
         raise ValueError(f"columns: expected names of {', '.join(layout.names)}, got {', '.join(unknown)}")
@@ -465,7 +465,7 @@ def rows_of(
         if not {*own} <= {*offers[name]}:
             there = ", ".join(offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}")
-    kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers[name]}}
+    kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers.get(name, ())}}
     made_of: dict[str, Sequence[str]] = {**guesses, **kept, **chosen}
     if layout.label not in chosen:
         _check_labels(tables[0], made_of.get(layout.label, ()))
