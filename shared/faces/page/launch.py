@@ -91,7 +91,7 @@ def launch(demo: gr.Blocks, **settings: Any) -> Any:
         here.joinpath(name).read_text(encoding="utf-8") for name in ("../parts.css", "layout.css", "nav.css", "page.js")
     )
     style = css(system=False) + theme_css() + parts + layout
-    head = f"<script>{script}</script><style>{nav}</style>"
+    head = f"<script>window.openworldLimit = {PAGES.size};\n{script}</script><style>{nav}</style>"
     options: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
     options |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
     options["app_kwargs"] = {"middleware": [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]}

@@ -10,6 +10,50 @@ window.openworld = {
   },
 };
 
+// each page has a title of its own, a link past the data to the results, and names for its plots
+new MutationObserver(() => {
+  const name = document.querySelector(".heading h1")?.textContent;
+  if (!name) return;
+  const title = `${name} · openworld-metrics`;
+  if (document.title !== title) document.title = title;
+  const results = document.querySelector(".results");
+  if (results && !document.querySelector(".skip")) {
+    document.body.insertAdjacentHTML("afterbegin", '<nav aria-label="Skip"><a class="skip" href="#">Skip to the results</a></nav>');
+    document.querySelector(".skip").addEventListener("click", (event) => {
+      event.preventDefault();
+      const shown = document.querySelector(".results");
+      shown.tabIndex = -1;
+      shown.focus();
+    });
+  }
+  for (const plot of document.querySelectorAll(".js-plotly-plot:not([role])")) {
+    const words = plot.closest(".picture")?.querySelector(".face")?.textContent ?? "Plot";
+    plot.setAttribute("role", "img");
+    plot.setAttribute("aria-label", words.trim().replace(/\s+/g, " "));
+  }
+}).observe(document, { childList: true, subtree: true });
+
+// files that are too large are not sent: the server would refuse them without a reason
+function refused(event, files) {
+  const size = [...files].reduce((sum, file) => sum + file.size, 0);
+  const rail = document.querySelector(".rail");
+  rail?.querySelector(".too-large")?.remove();
+  if (!rail || size <= window.openworldLimit) return;
+  event.stopImmediatePropagation();
+  event.preventDefault();
+  const [has, takes] = [size, window.openworldLimit].map((bytes) => `${Math.round(bytes / 1e6)} MB`);
+  const said = document.createElement("div");
+  said.className = "said error too-large";
+  said.setAttribute("role", "alert");
+  said.textContent = `${files[0].name}: pages take at most ${takes} at once, not ${has}. The command reads it: `
+    + `openworld-metrics compute ${document.querySelector(".heading h1")?.textContent} ${files[0].name}`;
+  rail.querySelector(".data")?.after(said);
+}
+document.addEventListener("change", (event) => {
+  if (event.target.type === "file") refused(event, event.target.files);
+}, true);
+document.addEventListener("drop", (event) => refused(event, event.dataTransfer?.files ?? []), true);
+
 // on a narrow page the data are one line, which unfolds
 document.addEventListener("click", (event) => {
   const button = event.target.closest?.(".rail button.unfold");

@@ -82,6 +82,39 @@ def test_the_first_screen_has_the_answer(metric: str, opened: Open) -> None:
     assert tab.locator("button.unfold").get_attribute("aria-expanded") == "true"
 
 
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_keyboard_reaches_all_that_it_shows(metric: str, opened: Open) -> None:
+    """A title of its own, a link past the data, a ring of 2 px on each stop, and plots with names."""
+    tab = opened(metric)
+    tab.wait_for_function("name => document.title.startsWith(name)", arg=metric)
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.textContent") == "Skip to the results"
+    stops, bare = 0, []
+    for _ in range(90):
+        tab.keyboard.press("Tab")
+        stop = tab.evaluate(RING)
+        if stop is None:
+            break
+        stops += 1
+        if not stop["ring"]:
+            bare.append(stop["html"])
+    assert stops > 20
+    assert bare == []
+    tab.locator(".skip").press("Enter")
+    assert tab.evaluate("document.activeElement.classList.contains('results')")
+    names = tab.locator(".js-plotly-plot").evaluate_all("plots => plots.map(one => one.getAttribute('aria-label'))")
+    assert all(names)
+
+
+RING = """() => {
+  const one = document.activeElement;
+  if (!one || one === document.body) return null;
+  const outlined = (part) => part && getComputedStyle(part).outlineStyle !== 'none'
+    && parseFloat(getComputedStyle(part).outlineWidth) >= 2;
+  return {ring: [one, one.closest('label')].some(outlined), html: one.outerHTML.slice(0, 160)};
+}"""
+
+
 def check_access(tab: Any, theme: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
     tab.evaluate("theme => document.body.classList.toggle('dark', theme === 'dark')", theme)
@@ -168,6 +201,22 @@ def test_a_file_replaces_the_old_one_or_is_another_model(page: Any) -> None:
         tab.locator(".data .line b", has_text=name).wait_for()
     computed(tab, "fourth.csv")
     assert numbers(tab)[0] == pytest.approx(auroc(own["a"], own["label"]), abs=6e-4)
+
+
+def test_a_file_that_is_too_large_is_refused_with_the_limit_and_the_other_door(page: Any, tmp_path: Path) -> None:
+    tab, path = page, tmp_path / "huge.csv"
+    with open(path, "wb") as file:
+        file.truncate(51_000_000)
+    tab.locator("#file0 input[type=file]").set_input_files(str(path))
+    alert = tab.locator(".too-large")
+    alert.wait_for()
+    assert alert.inner_text() == (
+        "huge.csv: pages take at most 50 MB at once, not 51 MB. The command reads it: openworld-metrics compute"
+        " ood_bench huge.csv"
+    )
+    upload(tab, {"small.csv": csv(two_sides())})
+    computed(tab, "small.csv")
+    assert alert.count() == 0
 
 
 def test_rows_that_cannot_be_read_are_left_out_with_consent(page: Any) -> None:
