@@ -17,12 +17,12 @@ from ..answers.models import best_of, differences_of, verdicts_of
 from ..answers.subject import Subject, subject_of
 from ..faces.plot import draw_answer
 from ..faces.terminal import comparison_text, has_colour, models_text, results_text, width
+from ..leaderboard.undecided import samples_of
 from ..loading import metric_class
 from ..metric.results import Summary
 from ..metric.states import COUNTS
 from ..reading.rows.kinds import Images
 from ..reading.rows.metrics import LAYOUTS
-from ..suites.leaderboard import samples_of
 from ..written.results import MODELS, SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options

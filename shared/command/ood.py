@@ -11,13 +11,13 @@ import click
 
 from ..faces.tables import FORMS, make_table, render
 from ..faces.terminal import has_colour, results_text, width
+from ..leaderboard.undecided import samples_of
 from ..metric.clusters import CLUSTERS
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
 from ..reading.rows.inputs import KNOWN_GROUP, Scores, file_of, read_scores, score_files, split_place
 from ..reading.rows.roles import check_sets
-from ..suites.leaderboard import samples_of
 from ..suites.ood import SUITE_METRICS, compute_sets, sets_of, with_accuracy
 from ..written.results import SAMPLES, as_json, census_record
 from .columns import COLUMNS

@@ -25,9 +25,10 @@ from ..faces.tables import (
     render,
     sorted_by,
 )
+from ..leaderboard.seeds import OVERALL, Seeds, numbers_of
+from ..leaderboard.undecided import undecided
 from ..metric.signature import differing
 from ..reading.reasons import some
-from ..suites.leaderboard import OVERALL, Seeds, numbers_of, undecided
 from ..written.files import write_file
 from ..written.results import MODELS, read_results
 from .messages import warn

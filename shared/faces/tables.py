@@ -17,8 +17,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from ..arrays.checks import as_bool, as_choice, as_int
-from ..metric.rounding import decimal_text
-from ..suites.leaderboard import (
+from ..leaderboard.seeds import (
     OVERALL,
     Place,
     Seeds,
@@ -28,6 +27,7 @@ from ..suites.leaderboard import (
     numbers_of,
     std_of_seeds,
 )
+from ..metric.rounding import decimal_text
 from ..written.files import csv_text
 from ..written.results import Direction, direction_of, is_share
 from .terminal import aligned
@@ -97,8 +97,8 @@ def make_table(
     of the groups all as rows and "mean" beside files. seeds, a regular expression: names of results that differ only
     where it matches are one, with the mean and the standard deviation (of n − 1) of their numbers; where it is in none
     of these names, so are groups.
-    undecided, of `suites.leaderboard`: the best number of each group and key, and those that do not differ from it, are
-    marked alike if all others were compared with it; without comparisons, nothing is marked. names, what files, groups
+    undecided, of `leaderboard.undecided`: the best number of each group and key, and those that do not differ from it,
+    are marked alike if all others were compared with it; without comparisons, nothing is marked. names, what files, groups
     and keys are called in the table.
     Lists and text are left out; `<key>_low` and `<key>_high` are the interval of a key. Means have no intervals. Keys
     are shortened to their last parts if these differ.

@@ -22,10 +22,10 @@ import pytest
 from openworld_metrics import OODBench, compare
 from openworld_metrics.comparison import not_rejected
 from openworld_metrics.faces.tables import FORMS, Cell, ResultTable, keys_of, make_table, ranked, render
+from openworld_metrics.leaderboard.undecided import Runs, samples_of, undecided
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.metric import Metric
-from openworld_metrics.suites.leaderboard import Runs, samples_of, undecided
 from openworld_metrics.written.results import Direction, direction
 from tests import cases
 from tests.conftest import Run

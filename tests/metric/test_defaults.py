@@ -32,7 +32,7 @@ OTHERS = {
     "ranking.delong.delong.confidence_level",
     "ranking.guarantees.guaranteed_coverage.confidence_level",
     "ranking.delong.proportion_interval.confidence_level",
-    "suites.leaderboard.undecided.confidence_level",
+    "leaderboard.undecided.undecided.confidence_level",
 }
 OFF = (None, False)  # an argument that is left out: no value that could differ from the option's
 

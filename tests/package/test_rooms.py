@@ -31,7 +31,7 @@ FLOORS = (
     ("reading",),
     ("written",),
     ("answers",),
-    ("suites",),
+    ("suites", "leaderboard"),
     ("faces",),
     ("integrations", "cluster"),
     ("command",),
