@@ -98,8 +98,8 @@ def make_table(
     where it matches are one, with the mean and the standard deviation (of n − 1) of their numbers; where it is in none
     of these names, so are groups.
     undecided, of `leaderboard.undecided`: the best number of each group and key, and those that do not differ from it,
-    are marked alike if all others were compared with it; without comparisons, nothing is marked. names, what files, groups
-    and keys are called in the table.
+    are marked alike if all others were compared with it; without comparisons, nothing is marked. names, what files,
+    groups and keys are called in the table.
     Lists and text are left out; `<key>_low` and `<key>_high` are the interval of a key. Means have no intervals. Keys
     are shortened to their last parts if these differ.
 
