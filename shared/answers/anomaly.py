@@ -23,10 +23,11 @@ from ..extras import extra
 from ..ranking.counts import Side
 from ..ranking.roc import thinned
 from ..reading.maps.maps import Maps
+from ..reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from .answer import Bars, Curves, Decisions, Figure, Group, Image, Matrix, Pictures, Table, Worst
 from .charts import MAX_WORST, SAMPLED, Points, curves, fine_points, histogram, roc, worst_of_sides
 from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
-from .subject import Computed, Drawing, Example, Lighter, Subject, in_words, once
+from .subject import Computed, Drawing, Example, Form, Lighter, Subject, in_words, once
 
 WORDS = ("anomalous", "normal")
 _MOST_KINDS = 12
@@ -535,6 +536,17 @@ SUBJECT = Subject(
         "A flower with scratches, stains and swapped parts",
         ("predictions.zip", "references.zip"),
         photographs="photographs.zip",
+    ),
+    form=Form(
+        "anomaly maps and masks",
+        ("levels", "integration_limits"),
+        ("Anomaly maps", "Masks"),
+        (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES)),
+        {
+            "resize": ("Resize maps to the size of their masks (bilinear)", "bilinear"),
+            "ignore_value": ("255 in masks is void", 255),
+            "groups": ("All categories together", False),
+        },
     ),
     data=data,
     sections={

@@ -27,7 +27,7 @@ from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
 from .charts import joined
 from .decisions import THRESHOLD, last_best, spread
-from .subject import Computed, Example, Subject, in_words, once
+from .subject import Computed, Example, Form, Subject, in_words, once
 
 _MOST_CONFUSED, _MOST_MODELS = 10, 4
 _PARTS = (  # of bars: the fate of an object, in words, and its role
@@ -394,6 +394,12 @@ SUBJECT = Subject(
         ("predictions.zip", "references.zip"),
         {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999},
         "photographs.zip",
+    ),
+    form=Form(
+        "predicted and true boxes",
+        ("known_classes", "unknown_class_id"),
+        ("Predictions", "References"),
+        ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml")),
     ),
     data=data,
     sections={

@@ -20,7 +20,7 @@ from ..reading.reasons import some
 from .answer import Decisions, Figure, Worst
 from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
 from .decisions import binary_decisions, threshold_text
-from .subject import Computed, Example, Subject, in_words, once
+from .subject import Computed, Example, Form, Subject, in_words, once
 
 WORDS = ("OOD", "in-distribution")
 _ACCURACY = "accuracy_given_answered"
@@ -186,6 +186,7 @@ SUBJECT = Subject(
         ("digits.npz",),
         {"metrics": ("auroc", "fpr95tpr", "aupr_out")},
     ),
+    form=Form("scores, and which samples are out-of-distribution", ("metrics", "positive")),
     data=_data,
     sections={
         "Areas": r"p?auroc.*|aupr_.*|prr|e?_?a[ug]+a?rc",

@@ -30,7 +30,7 @@ from .decisions import (
     thresholds_of,
 )
 from .models import result_tables
-from .subject import Computed, Drawing, Example, Subject, in_words, once
+from .subject import Computed, Drawing, Example, Form, Subject, in_words, once
 
 _F = "F"
 _DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",))
@@ -215,12 +215,17 @@ def _f_tables(computed: Computed) -> Sequence[Table]:
     return [Table("At each threshold", {**listed, **curves}, [*curves]), *others]
 
 
-def _f_subject(metric: type[Metric], question: str, drawing: Drawing) -> Subject:
+_NEEDS = "predictions, labels and an unknown-ness score"
+_COUNTS = "Each class counts the same, or each sample"
+
+
+def _f_subject(metric: type[Metric], question: str, drawing: Drawing, words_of_switch: str) -> Subject:
     return Subject(
         metric=metric,
         question=question,
         leading=(metric.name, r"accuracy\(K\+1\)", "hos"),
         example=_DIGITS,
+        form=Form(_NEEDS, ("t_list", "num_classes"), switch=(_COUNTS, words_of_switch)),
         data=_data,
         words=words,
         figures=_f_figures,
@@ -239,6 +244,7 @@ _ALL = (
         question="Is a known sample classified correctly, and ranked below an unknown one?",
         leading=("openauc", "closed_set_accuracy", "open_set_auroc"),
         example=_DIGITS,
+        form=Form(_NEEDS, ("tpr", "fpr_list")),
         data=_data,
         sections={
             "At a threshold": r"open_set_accuracy@.*|ccr.*|fpr",
@@ -257,11 +263,13 @@ _ALL = (
         MacroOpenF,
         "Are known classes recognised and unknown samples rejected, each class counting the same?",
         Drawing(group=8_000),
+        "each class",
     ),
     _f_subject(
         MicroOpenF,
         "Are known classes recognised and unknown samples rejected, each sample counting the same?",
         Drawing(),
+        "each sample",
     ),
 )
 SUBJECTS = {subject.name: subject for subject in _ALL}

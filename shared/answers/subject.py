@@ -140,6 +140,25 @@ class Example:
     photographs: str = ""
 
 
+@dataclass(frozen=True)
+class Form:
+    """The form of a metric's page.
+
+    needs: the data in words, for the front page
+    open: the options that are not folded
+    inputs: what each place for files is called; suffixes: of the files of each, beside tables and archives
+    choices: of the reader, a label and a value of each, beside the options of the metric
+    switch: between two metrics of one page, in words, and the words of this one; ("", "") for a page of one
+    """
+
+    needs: str
+    open: tuple[str, str]
+    inputs: Sequence[str] = ("Data",)
+    suffixes: Sequence[Sequence[str]] = ((),)
+    choices: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    switch: tuple[str, str] = ("", "")
+
+
 def _nothing(*_: Any) -> Any:
     return ()
 
@@ -150,7 +169,7 @@ class Subject:
 
     question: what the metric answers, in words
     leading: patterns of the keys that lead, in their order; the first three keys that match any are the headline
-    example: the data that the page opens with
+    example: the data that the page opens with; form, of the page
     data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     sections: patterns of the keys below each heading; keys that match none are "Others"
     words: the title and the meaning of a key, with the options of the metric; "" if there is nothing to say
@@ -175,6 +194,7 @@ class Subject:
     question: str
     leading: Sequence[str]
     example: Example
+    form: Form
     data: Callable[[Computed], str]
     sections: Mapping[str, str] = field(default_factory=dict)
     words: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda key, options: ("", "")

@@ -13,7 +13,7 @@ from ..classification.topk import AUTKC, AccuracyK, known_ranks, topk_rates
 from ..metric.metric import Metric
 from .answer import Figure, Worst
 from .charts import MAX_WORST, Points, curves, names_of_rows
-from .subject import Computed, Example, Subject, in_words
+from .subject import Computed, Example, Form, Subject, in_words
 
 MAX_K = 200  # ks drawn
 MIN_K = 10  # ks drawn at least, if there are as many; otherwise twice the largest of k_list
@@ -92,12 +92,16 @@ def _costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str,
     return {"the sum of k_list, with expected ties": total * (_EXPECTED + 2 * len(state["above"]))}
 
 
-def _subject(metric: type[Metric], question: str, key: str, **others: Any) -> Subject:
+_SWITCH = "Among the k best, or how high"
+
+
+def _subject(metric: type[Metric], question: str, key: str, words_of_switch: str, **others: Any) -> Subject:
     return Subject(
         metric=metric,
         question=question,
         leading=(key,),
         example=Example("Ten handwritten digits, logits", ("digits.npz",), {"k_list": (1, 2, 3)}),
+        form=Form("class scores and labels", ("k_list", "ties"), switch=(_SWITCH, words_of_switch)),
         data=_data,
         words=words,
         figures=_figures,
@@ -107,7 +111,13 @@ def _subject(metric: type[Metric], question: str, key: str, **others: Any) -> Su
 
 
 _ALL = (
-    _subject(AccuracyK, "Is the true class among the k best guesses?", r"accuracy.*"),
-    _subject(AUTKC, "How high among the K best guesses is the true class?", r"autkc@.*", more_costs=_costs),
+    _subject(AccuracyK, "Is the true class among the k best guesses?", r"accuracy.*", "among the k best"),
+    _subject(
+        AUTKC,
+        "How high among the K best guesses is the true class?",
+        r"autkc@.*",
+        "how high among them",
+        more_costs=_costs,
+    ),
 )
 SUBJECTS = {subject.name: subject for subject in _ALL}

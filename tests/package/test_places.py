@@ -12,8 +12,8 @@ import pytest
 from openworld_metrics.answers import subject
 from openworld_metrics.answers.ood import words
 from openworld_metrics.command.messages import explain
-from openworld_metrics.faces.page import credits, form, home
-from openworld_metrics.faces.page.pairs import PAIRS
+from openworld_metrics.faces.page import credits
+from openworld_metrics.faces.page.pairs import siblings
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.ood.measures import _MEASURES
 from openworld_metrics.ood.ood_bench import OODBench
@@ -32,8 +32,6 @@ PLACES: Mapping[str, Collection[str]] = {
     "setup.cfg": (ROOT / "setup.cfg").read_text("utf-8"),
     "tests/cases.py": (ROOT / "tests" / "cases.py").read_text("utf-8"),
     "tests/metric/test_literals.py": (ROOT / "tests" / "metric" / "test_literals.py").read_text("utf-8"),
-    "shared/faces/page/form.py": Path(str(form.__file__)).read_text("utf-8"),
-    "shared/faces/page/home.py": Path(str(home.__file__)).read_text("utf-8"),
     "shared/faces/page/credits.py": Path(str(credits.__file__)).read_text("utf-8"),
 }
 # measures that `cases.draw` leaves out, and their tests
@@ -49,8 +47,19 @@ def test_each_place_names_each_metric(metric: str) -> None:
     assert metric_class(metric).name == metric
 
 
-def test_pairs_are_of_metrics() -> None:
-    assert {name for names in PAIRS.values() for name in names} <= {*METRICS}
+def test_metrics_of_one_page_have_one_form() -> None:
+    """But for the words of the switch, and each is on the page of the other."""
+    pairs = {name: [*siblings(name)] for name in METRICS}
+    of_f, of_k = ["macro_open_f", "micro_open_f"], ["accuracyk", "autkc"]
+    assert {name: pair for name, pair in pairs.items() if len(pair) > 1} == {
+        **dict.fromkeys(of_f, of_f),
+        **dict.fromkeys(of_k, of_k),
+    }
+    for name, pair in pairs.items():
+        assert name in pair
+        forms = [subject.subject_of(each).form for each in pair]
+        assert len({(each.needs, each.open, each.switch[0]) for each in forms}) == 1
+        assert all(option in metric_class(name).options for option in forms[0].open)
 
 
 @cache

@@ -9,6 +9,7 @@ from typing import Any
 
 import gradio as gr
 
+from ...answers.subject import subject_of
 from ...loading import metric_class, script
 from ...metric.metric import OF_EVERY_METRIC
 from ...texts import texts
@@ -52,17 +53,6 @@ LABELS: Mapping[str, str] = {  # of options whose names say little
     "t_list": "Thresholds",
     "ties": "Equal scores",
     "tpr": "Unknown samples rejected, at least",
-}
-# the options that are open; the others are folded
-OPEN: Mapping[str, tuple[str, str]] = {
-    "accuracyk": ("k_list", "ties"),
-    "autkc": ("k_list", "ties"),
-    "macro_open_f": ("t_list", "num_classes"),
-    "micro_open_f": ("t_list", "num_classes"),
-    "openauc": ("tpr", "fpr_list"),
-    "ood_bench": ("metrics", "positive"),
-    "openset_detection": ("known_classes", "unknown_class_id"),
-    "anomaly_suite": ("levels", "integration_limits"),
 }
 
 
@@ -140,7 +130,8 @@ def options_of(metric: str) -> dict[str, Option]:
     kinds = {field.name: str(field.type) for field in fields(metric_class(metric))}
     help_of = argument_help(texts(script(metric)).inputs)
     defaults = metric_class(metric).options
-    names = [*OPEN[metric], *(name for name in defaults if name not in (*HIDDEN, *OPEN[metric]))]
+    open_ = subject_of(metric).form.open
+    names = [*open_, *(name for name in defaults if name not in (*HIDDEN, *open_))]
     return {name: Option(name, defaults[name], kinds.get(name, ""), one_line(help_of.get(name, ""))) for name in names}
 
 

@@ -10,17 +10,6 @@ from ..html import rendered
 from .launch import blocks, fill
 from .page import LOCAL
 
-NEEDS = {
-    "accuracyk": "class scores and labels",
-    "autkc": "class scores and labels",
-    "macro_open_f": "predictions, labels and an unknown-ness score",
-    "micro_open_f": "predictions, labels and an unknown-ness score",
-    "openauc": "predictions, labels and an unknown-ness score",
-    "ood_bench": "scores, and which samples are out-of-distribution",
-    "openset_detection": "predicted and true boxes",
-    "anomaly_suite": "anomaly maps and masks",
-}
-
 
 def build_home(*, local: bool = False) -> gr.Blocks:
     """The front page, and for each metric the page that its own app.py shows.
@@ -30,7 +19,7 @@ def build_home(*, local: bool = False) -> gr.Blocks:
     with blocks("openworld-metrics: eight metrics for the open world") as demo:
         if local:
             gr.HTML(LOCAL, apply_default_css=False)
-        cards = [(name, subject_of(name).question, NEEDS[name]) for name in METRICS]
+        cards = [(name, subject_of(name).question, subject_of(name).form.needs) for name in METRICS]
         gr.HTML(rendered("home"), apply_default_css=False)
         gr.HTML(rendered("cards", cards=cards), apply_default_css=False)
         for name in METRICS:  # `demo.route` does the same, but makes the whole app anew after each page

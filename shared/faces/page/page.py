@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial, wraps
@@ -22,7 +22,6 @@ from ...answers.answer import Answer
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
-from ...reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from ...reading.read import READERS
 from ...reading.rows.kinds import READ_AS
 from ...reading.rows.metrics import LAYOUTS
@@ -31,7 +30,7 @@ from ...texts import texts
 from .. import html
 from . import form, session, view, work, worker
 from .credits import EXAMPLES
-from .pairs import PAIRS, siblings
+from .pairs import siblings
 from .session import Held
 from .worker import Look, PageError, Request, best_of
 
@@ -39,18 +38,6 @@ LOCAL = (
     '<p class="face"><b>Your files stay on this machine.</b> It serves these pages to itself, and nothing is uploaded '
     "elsewhere.</p>"
 )
-INPUTS: Mapping[str, Sequence[str]] = {
-    "openset_detection": ("Predictions", "References"),
-    "anomaly_suite": ("Anomaly maps", "Masks"),
-}
-# choices of the readers of boxes and maps, beside those that are options of the metric
-CHOICES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
-    "anomaly_suite": {
-        "resize": ("Resize maps to the size of their masks (bilinear)", "bilinear"),
-        "ignore_value": ("255 in masks is void", 255),
-        "groups": ("All categories together", False),
-    }
-}
 Updates = AsyncIterator[dict[Any, Any]]
 Handler = Callable[..., Updates]
 PHOTOS = (".png", ".jpg", ".jpeg", ".zip")
@@ -133,7 +120,8 @@ class Page:
         self.metric, self.metrics = metric, [*siblings(metric)]
         self.options = {name: one for each in reversed(self.metrics) for name, one in form.options_of(each).items()}
         self._first = dict(subject_of(metric).example.options)
-        self.inputs = INPUTS.get(metric, ("Data",))
+        self.form = subject_of(metric).form
+        self.inputs = self.form.inputs
         self._example = held_example(metric)
         self._example_look = look_of_example(metric)
         self.parts: dict[str, Any] = {}
@@ -150,7 +138,7 @@ class Page:
         p = self.parts
         fields = [p[f"option-{name}"] for name in self.options]
         columns = [p[f"of-{column.name}"] for column in LAYOUTS[self.metric].columns]
-        choices = [p[f"choose-{name}"] for name in CHOICES.get(self.metric, ())]
+        choices = [p[f"choose-{name}"] for name in self.form.choices]
         looked = [part.input for part in (*columns, p["read_as"], p["leave_out"], p["by_position"], *choices)]
         typed = [event for one in fields if isinstance(one, gr.Textbox) for event in (one.submit, one.blur)]
         chosen = [one.input for one in fields if not isinstance(one, gr.Textbox)]
@@ -255,11 +243,11 @@ class Page:
             p["state"] = _html(view.state_line(said_of(examples(self.metric)))["value"])
         with gr.Column(min_width=0, elem_classes="folds"):
             if len(self.metrics) > 1:
-                label = next(words for words, names in PAIRS.items() if self.metric in names)
+                label = self.form.switch[0]
                 choices = [(words, name) for name, words in siblings(self.metric).items()]
                 p["metric"] = gr.Radio(choices, value=self.metric, label=label, elem_id="metric")
             names = [*self.options]
-            open_ = form.OPEN[self.metric]
+            open_ = self.form.open
             for name in open_:
                 p[f"option-{name}"] = self.options[name].control(self._first.get(name, self.options[name].default))
             with gr.Accordion("More options", open=False, elem_id="options"):
@@ -273,7 +261,7 @@ class Page:
 
     def _columns(self) -> None:
         p, help_of = self.parts, form.argument_help(texts(script(self.metric)).inputs)
-        for name, (label, _) in CHOICES.get(self.metric, {}).items():
+        for name, (label, _) in self.form.choices.items():
             p[f"choose-{name}"] = gr.Checkbox(False, label=label, container=False, elem_id=f"choose-{name}")
         either = False
         for column in LAYOUTS[self.metric].columns:
@@ -338,16 +326,14 @@ class Page:
                 p["preset"] = gr.Radio(label="Common thresholds", elem_id="preset", min_width=160, **props)
 
     def _kinds(self, place: int) -> list[str]:
-        suffixes: dict[str, Sequence[Any]] = {"anomaly_suite": (sorted(MAP_SUFFIXES), sorted(MASK_SUFFIXES))}
-        suffixes["openset_detection"] = ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml"))
-        more = suffixes.get(self.metric, ([], []))[place]
+        more = self.form.suffixes[place]
         return [*dict.fromkeys([*more, ".zip", *(suffix for suffix in SUFFIXES if suffix not in (".pt", ""))])]
 
     def _request(self, visit: Visit) -> Request:
         held = visit.values
         metric = held.get("metric", self.metric)
         columns = [column.name for column in LAYOUTS[self.metric].columns]
-        chosen = {name: value for name, (_, value) in CHOICES.get(self.metric, {}).items() if held[f"choose-{name}"]}
+        chosen = {name: value for name, (_, value) in self.form.choices.items() if held[f"choose-{name}"]}
         options = {name: held[f"option-{name}"] for name in self.options}
         uploads, pasted, photographs = visit.source or self._example
         return Request(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-PAIRS: Mapping[str, Mapping[str, str]] = {  # the words of each, below those of the switch
-    "Each class counts the same, or each sample": {"macro_open_f": "each class", "micro_open_f": "each sample"},
-    "Among the k best, or how high": {"accuracyk": "among the k best", "autkc": "how high among them"},
-}
+from ...answers.subject import subject_of
+from ...loading import METRICS
 
 
 def siblings(metric: str) -> Mapping[str, str]:
@@ -16,4 +14,8 @@ def siblings(metric: str) -> Mapping[str, str]:
     >>> [*siblings("autkc")], siblings("openauc")
     (['accuracyk', 'autkc'], {'openauc': ''})
     """
-    return next((names for names in PAIRS.values() if metric in names), {metric: ""})
+    switch, _ = subject_of(metric).form.switch
+    if not switch:
+        return {metric: ""}
+    forms = {name: subject_of(name).form for name in METRICS}
+    return {name: form.switch[1] for name, form in forms.items() if form.switch[0] == switch}
