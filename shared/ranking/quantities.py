@@ -277,13 +277,15 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
     """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+        came = (
+            None if significant_bits is not None else int(integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS))
+        )
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got significant_bits={came}")
     if significant_bits is None:
         return {}
     bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
     if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got significant_bits={bits}")
     return {"significant_bits": bits}
 
 

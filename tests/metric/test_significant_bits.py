@@ -237,13 +237,13 @@ def test_states_keep_the_mark(name: str, tmp_path: Path) -> None:
         assert other.compute() == expected
     assert pickle.loads(pickle.dumps(metric)).compute() == expected
     without = {key: value for key, value in options.items() if key != "significant_bits"}
-    with pytest.raises(ValueError, match="state: expected significant_bits=None, as here, got one with them"):
+    with pytest.raises(ValueError, match=r"state: expected significant_bits=None, as here, got significant_bits=\d+$"):
         metric_class(name)(**without).merge(state)
-    with pytest.raises(ValueError, match="state: expected significant_bits=8, as here, got 6"):
+    with pytest.raises(ValueError, match="state: expected significant_bits=8, as here, got significant_bits=6"):
         metric_class(name)(**{**options, "significant_bits": 8}).merge(state)
     plain = metric_class(name)(**without)
     plain.add_batch(**columns)
-    with pytest.raises(ValueError, match="state: expected significant_bits=6, as here, got one without them"):
+    with pytest.raises(ValueError, match="state: expected significant_bits=6, as here, got significant_bits=None"):
         metric.merge(plain.state())
     for other_bits in None, 8:
         with pytest.raises(ValueError, match="significant_bits: it was applied as batches were added; give it at load"):

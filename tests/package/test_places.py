@@ -100,6 +100,19 @@ def test_names_of_elsewhere(name: str, here: str) -> None:
         OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
 
 
+def test_the_guide_has_these_names() -> None:
+    """Each name of its table leads to what the table says, or to no other quantity."""
+    table = (ROOT / "docs" / "your-field.md").read_text("utf-8").partition("| elsewhere | here |")[2]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)
+    assert len(rows) == 10
+    for names, here in rows:
+        for name in names.split(", "):
+            with pytest.raises(ValueError, match="unknown metric") as raised:
+                OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
+            hint = str(raised.value).rpartition("functools.partial of one")[2]
+            assert re.findall(r"`(.+?)`", here) == re.findall(r"'(.+?)'", hint)
+
+
 @pytest.mark.parametrize("name", ["ece", "froc", "recall@precision"])
 def test_no_other_quantity_is_offered(name: str) -> None:
     with pytest.raises(ValueError, match=r"functools\.partial of one$"):
