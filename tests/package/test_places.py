@@ -43,7 +43,8 @@ TESTED = {
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_each_place_names_each_metric(metric: str) -> None:
-    assert [place for place, names in PLACES.items() if metric not in names] == []
+    missing = [place for place, names in PLACES.items() if metric not in names]
+    assert not missing, f"{metric} is missing in {', '.join(missing)}"
     assert metric_class(metric).name == metric
 
 
@@ -71,14 +72,14 @@ def drawn() -> frozenset[str]:
 @pytest.mark.parametrize("measure", _MEASURES)
 def test_each_measure_is_in_its_places(measure: str) -> None:
     missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
-    missing += [] if _MEASURES[measure].higher is not None or measure == "answered" else ["a direction in _MEASURES"]
+    missing += [] if _MEASURES[measure].higher is not None or measure == "answered" else ["_MEASURES, with a direction,"]
     for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
         missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
     if measure in TESTED:
         assert measure in (ROOT / TESTED[measure]).read_text("utf-8")
     else:
         missing += [] if measure in drawn() else ["draw_ood_bench in tests/cases.py"]
-    assert missing == []
+    assert not missing, f"{measure} is missing in {', '.join(missing)}"
 
 
 @pytest.mark.parametrize(
