@@ -39,7 +39,8 @@ def threshold_between(low: float, high: float) -> Placement:
 
     In each of these types T, scores s = T(low) or its shortest decimal do not exceed t, and T(high) and its shortest
     decimal do, whether t is compared as a float64 or as T(t). Without room in float16, float32 and float64 have to do,
-    then float64 alone; if not even a float64 lies between, t is `low`.
+    then float64 alone; if not even a float64 lies between, t is `low`. Scores of bfloat16 are decided alike in it, too,
+    whose numbers torch compares with bfloat16(t).
 
     Parameters: low, a score, or −inf where none is lower; high, the next higher score, or inf where there is none: t is
     then close to `low`. t is ±inf only if low is inf, or both are infinite.
@@ -59,8 +60,11 @@ def threshold_between(low: float, high: float) -> Placement:
         bottom = high - (abs(high) / _FAR or _SMALL)
     elif high == math.inf:
         top = low + (abs(low) / _NEAR or _SMALL)
+    are_bfloat16 = all(map(_is_bfloat16, (low, high))) and math.isfinite(high)
+    highest = _half_below(high) if are_bfloat16 else math.inf
     for start in range(len(_TYPES)):
-        text = _shortest(*_room(bottom, top, _TYPES[start:]))
+        least, most = _room(bottom, top, _TYPES[start:])
+        text = _shortest(least, min(most, highest)) or _shortest(least, most)
         if text is not None:
             return Placement(text, tuple(kind.__name__ for kind in _TYPES[start:]))
     return Placement(str(low) if math.isinf(low) else repr(low), ())
@@ -121,6 +125,19 @@ def _rounded_below(score: Any) -> float:
     if math.isinf(float(score)):  # where what lies above half a step is rounded to inf
         return lower + (lower - float(np.nextafter(kind(lower), kind(0)))) / 2 if score > 0 else -math.inf
     return lower if math.isinf(lower) else (lower + float(score)) / 2
+
+
+def _is_bfloat16(score: float) -> bool:
+    with np.errstate(over="ignore"):
+        single = np.float32(score)
+    return float(single) == score and int(single.view(np.uint32)) & 0xFFFF == 0
+
+
+def _half_below(score: float) -> float:
+    """As `_rounded_below`, of a score of bfloat16, which is the first half of the bits of a float32."""
+    bits = int(np.float32(score + 0.0).view(np.uint32))
+    lower = 0x80010000 if bits == 0 else bits + (0x10000 if score < 0 else -0x10000)
+    return (float(np.uint32(lower).view(np.float32)) + score) / 2
 
 
 def _shortest(low: float, high: float) -> str | None:

@@ -72,7 +72,9 @@ def drawn() -> frozenset[str]:
 @pytest.mark.parametrize("measure", _MEASURES)
 def test_each_measure_is_in_its_places(measure: str) -> None:
     missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
-    missing += [] if _MEASURES[measure].higher is not None or measure == "answered" else ["_MEASURES, with a direction,"]
+    missing += (
+        [] if _MEASURES[measure].higher is not None or measure == "answered" else ["_MEASURES, with a direction,"]
+    )
     for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
         missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
     if measure in TESTED:

@@ -66,6 +66,28 @@ def test_scores_of_a_type_leave_room_in_it(seed: int) -> None:
                 assert kind.__name__ in threshold_between(float(low), float(high)).types
 
 
+def as_bfloat16(score: float) -> float:
+    """A number rounded to bfloat16, of ties to the even one."""
+    bits = int(np.float32(score).view(np.uint32))
+    bits += 0x7FFF + (bits >> 16 & 1)
+    return float(np.uint32(bits & 0xFFFF0000).view(np.float32))
+
+
+@many
+@given(seed=seeds)
+def test_scores_of_bfloat16_are_decided_alike_in_it(seed: int) -> None:
+    """torch compares them with the threshold in bfloat16: 0.6 there is 0.6015625, the next score above 0.59765625."""
+    rng = np.random.default_rng(seed)
+    drawn = {as_bfloat16(score) + 0.0 for score in rng.normal(size=6) * 10.0 ** rng.uniform(-8, 6)}
+    neighbours = {float(np.uint32(int(np.float32(s).view(np.uint32)) + 0x10000).view(np.float32)) for s in drawn}
+    ends = [-math.inf, *sorted(drawn | neighbours), math.inf]
+    for low, high in pairwise(ends):
+        t = float(threshold_between(low, high).text)
+        assert low < t < high
+        assert not low > as_bfloat16(t)
+        assert math.isinf(high) or high > as_bfloat16(t)
+
+
 @many
 @given(seed=seeds)
 def test_no_decimal_with_fewer_places_lies_between(seed: int) -> None:
@@ -92,6 +114,7 @@ def test_by_hand() -> None:
     assert threshold_between(2048.0, 2049.0) == Placement("2048.1", every[1:])
     assert threshold_between(60000.0, 70000.0) == Placement("60001", every), "70000 is inf in float16"
     assert threshold_between(70000.0, 80000.0) == Placement("70001", every[1:])
+    assert threshold_between(0.59765625, 0.6015625).text == "0.598", "0.6 is 0.6015625 in bfloat16"
     assert threshold_between(-math.inf, 0.1) == Placement("0.091", every)
     assert threshold_between(0.31, math.inf) == Placement("0.311", every)
     assert threshold_between(0.0, 5e-324) == Placement("0.0", ())
