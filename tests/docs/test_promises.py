@@ -32,6 +32,7 @@ NOT_OURS = {  # names of others, and whose they are
     "--dry-run": "spaces/publish.py",
     "--namespace": "spaces/publish.py",
     "EarlyStopping()": "Lightning and Keras",
+    "TrainingArguments()": "transformers",
     "metric_for_best_model": "transformers",
     "batch_eval_metrics": "transformers",
     "num_sanity_val_steps": "Lightning",
