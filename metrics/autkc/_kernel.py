@@ -2438,7 +2438,8 @@ class Metric:
     def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+            cure = ", which openworld_metrics.cluster.unpack turns into one" if isinstance(state, bytes) else ""
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}{cure}")
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
         parts = as_parts({name: array for name, array in state.items() if name != "metric"})

@@ -2373,7 +2373,8 @@ class Metric:
     def _checked_parts(self, state: Mapping[str, Any]) -> Parts:
         """Check and copy the result of another metric's `state()`, by group."""
         if not isinstance(state, Mapping):
-            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}")
+            cure = ", which openworld_metrics.cluster.unpack turns into one" if isinstance(state, bytes) else ""
+            raise TypeError(f"state: expected the dict that state() returns, got {type(state).__name__}{cure}")
         if state and str(state.get("metric")) != self.name:
             raise ValueError(f"state: expected one of {self.name}, got one of {state.get('metric', 'no metric')}")
         parts = as_parts({name: array for name, array in state.items() if name != "metric"})
@@ -3548,13 +3549,15 @@ def rounded_up(scores: Array, thresholds: np.ndarray) -> Array:
 def checked_bits(state: Mapping[str, Any], significant_bits: int | None) -> dict[str, np.ndarray]:
     """The significant_bits of a state from elsewhere, as an entry. Raises ValueError if they differ from the option."""
     if ("significant_bits" in state) != (significant_bits is not None):
-        came = "one without" if significant_bits is not None else "one with"
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {came} them")
+        came = (
+            None if significant_bits is not None else int(integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS))
+        )
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got significant_bits={came}")
     if significant_bits is None:
         return {}
     bits = integer_scalar(state, "significant_bits", MIN_BITS, MAX_BITS)
     if int(bits) != significant_bits:
-        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got {int(bits)}")
+        raise ValueError(f"state: expected significant_bits={significant_bits}, as here, got significant_bits={bits}")
     return {"significant_bits": bits}
 
 
