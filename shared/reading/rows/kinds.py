@@ -294,7 +294,7 @@ class Clusters(Names):
     def notes(self, table: Table, used: Collection[str]) -> list[str]:
         """Sentences on columns that are not used, which are named like clusters and repeat their values."""
         return [
-            f"Rows of one {name} may depend on each other: --{self.name} {name}."
+            f"Rows of one {name} may depend on each other (see --{self.name} {name})."
             for name, array in table.arrays.items()
             if name not in used and self.is_likely(name, array)
         ]
