@@ -342,6 +342,9 @@ def is_floating(x: Array) -> bool:
 # ---- arrays/checks.py ------------------------------------------------------------------------------------------------
 # Checks of options: each returns a plain Python value, or raises an error that names the option and its value.
 
+REST = "rest"  # for the label of one side: all labels that are not the other's
+
+
 def as_int(value: Any, name: str, low: int, high: int | None = None) -> int:
     """Check an integer option in [low, high]."""
     if type(value) is not int:
@@ -4850,8 +4853,8 @@ def graded_areas(
     qualities: np.ndarray,
     counts: np.ndarray | None = None,
     *,
+    metrics: Collection[str],
     bits: int | None = None,
-    metrics: Collection[str] = tuple(GRADED),
 ) -> dict[str, tuple[float, ...]]:
     """Areas by name and, if scores were cut, their two bounds before."""
     counts = np.ones(len(scores), np.int64) if counts is None else counts
@@ -5053,7 +5056,6 @@ if TYPE_CHECKING:
 
 
 _INT64 = (-(2**63), 2**63 - 1)
-REST = "rest"  # for the label of one side: all labels that are not the other's
 Label = int | str  # of a side: a label, or REST
 
 

@@ -36,6 +36,7 @@ from .arrays import (
     widen,
 )
 
+REST = "rest"  # for the label of one side: all labels that are not the other's
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 

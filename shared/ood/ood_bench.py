@@ -25,6 +25,7 @@ from ..arrays.arrays import (
     to_numpy,
 )
 from ..arrays.checks import (
+    REST,
     as_bool,
     as_choice,
     as_int,
@@ -77,7 +78,6 @@ if TYPE_CHECKING:
 
 
 _INT64 = (-(2**63), 2**63 - 1)
-REST = "rest"  # for the label of one side: all labels that are not the other's
 Label = int | str  # of a side: a label, or REST
 
 

@@ -67,8 +67,8 @@ def graded_areas(
     qualities: np.ndarray,
     counts: np.ndarray | None = None,
     *,
+    metrics: Collection[str],
     bits: int | None = None,
-    metrics: Collection[str] = tuple(GRADED),
 ) -> dict[str, tuple[float, ...]]:
     """Areas by name and, if scores were cut, their two bounds before.
 
@@ -79,7 +79,8 @@ def graded_areas(
     row stands for, by default one; bits, to which scores were cut (see `cut`), or None; metrics, of `GRADED`.
     Raises MissingClassError unless there are different qualities.
 
-    >>> {name: each for name, (each,) in graded_areas(np.arange(3), np.asarray([1.0, 0.25, 0.5])).items()}
+    >>> areas = graded_areas(np.arange(3), np.asarray([1.0, 0.25, 0.5]), metrics=GRADED)
+    >>> {name: each for name, (each,) in areas.items()}
     {'aurc': 0.2638888888888889, 'auarc': 0.7361111111111112, 'e_aurc': 0.041666666666666664, 'prr': 0.7857142857142857}
     """
     counts = np.ones(len(scores), np.int64) if counts is None else counts

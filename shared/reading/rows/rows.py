@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays.checks import REST
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
-from ...ood.ood_bench import REST
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
