@@ -96,7 +96,9 @@ def printed(text: Cell, *, colour: bool = False) -> str:
 
 def noted(text: str, *, width: int = WIDEST, colour: bool = False) -> str:
     """A dim note below results, in lines of at most `width` characters."""
-    return printed(quiet("\n".join(fill(line, width) for line in text.split("\n"))), colour=colour)
+    return printed(
+        quiet("\n".join(fill(line, width, break_on_hyphens=False) for line in text.split("\n"))), colour=colour
+    )
 
 
 def aligned(

@@ -178,7 +178,7 @@ def make_parts(rng: Random) -> Input:
         state = metric.state()
         if state and rng.random() < 0.6:
             for counts, own in metric_class(name).countable_tables.items():
-                state = dict(compact_table(state, own, counts))
+                state = dict(compact_table(state, [name for name in own if name in state], counts))
         parts.append(state)
     rng.shuffle(parts)
     return Input({}, {"name": name, "parts": parts, "options": options, "columns": columns})

@@ -26,7 +26,7 @@ def counted(name: str, state: State, counts: np.ndarray) -> tuple[State, State]:
     """A state whose rows stand for so many samples, and that of the samples."""
     table = TABLES[name]
     key = "normal_counts" if name == "anomaly_suite" else "counts"
-    repeated = {**state, **{column: np.repeat(state[column], counts) for column in table}}
+    repeated = {**state, **{column: np.repeat(state[column], counts) for column in table if column in state}}
     if "num_normal" in state:  # which pixels are whose
         image = np.repeat(np.arange(len(state["num_normal"])), state["num_normal"])
         repeated["num_normal"] = np.bincount(image, counts, len(state["num_normal"])).astype(np.int64)

@@ -56,7 +56,10 @@ class Layout:
 
     def of(self, chosen: Mapping[str, Any]) -> Layout:
         """The layout beside chosen columns: with qualities there are no labels, and so no sides."""
-        names = {name: [own] if isinstance(own, str) else [*(own or ())] for name, own in chosen.items()}
+        names = {
+            name: [*own] if isinstance(own, (list, tuple)) else [str(own)] if own else []
+            for name, own in chosen.items()
+        }
         graded = next(
             (one.name for one in self.columns if isinstance(one, Qualities) and is_used(one, names.get(one.name, []))),
             None,

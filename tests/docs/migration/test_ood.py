@@ -44,7 +44,7 @@ def test_pytorch_ood() -> None:
     assert ours(np.arange(20, 60), np.arange(40) >= 20, "auroc") == 1.0
 
 
-@row("pytorch-ood `OODMetrics()`")
+@row("pytorch-ood `pytorch_ood.metrics.OODMetrics()`")
 def test_pytorch_ood_itself() -> None:
     metrics, torch = pytest.importorskip("pytorch_ood.metrics"), pytest.importorskip("torch")
     theirs = metrics.OODMetrics().update(torch.tensor(-CONF), torch.tensor(LABELS)).compute()
