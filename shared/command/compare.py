@@ -23,7 +23,7 @@ from ..reading.rows.metrics import LAYOUTS
 from ..reading.tables.files import Table
 from ..written.results import as_json
 from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, of_names, stated, without_score
-from .messages import say
+from .messages import complain, say
 from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
 from .outputs import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
 
@@ -113,13 +113,16 @@ def compare(
     if plot is not None:
         title = f"{name}: {first} − {second}"
         writes.append(partial(draw_differences, table, plot, title=title, models=(first, second)))
+    clusters = "" if comparison.drawn is None else f", {comparison.drawn.text(readings[0].noun_of_clusters)}"
+    note = f"{drawn['n_resamples']:,} paired resamples{clusters}"
     if form == "json":
+        if clusters:
+            complain(f"note: {note}")
         deliver(as_json(table), *writes)
         return
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     rows = comparison_text(table, (first, second), level=drawn["confidence_level"], **shown)
-    clusters = "" if comparison.drawn is None else f", {comparison.drawn.text(readings[0].noun_of_clusters)}"
-    below = printed(quiet(f"{drawn['n_resamples']:,} paired resamples{clusters}"), colour=shown["colour"])
+    below = printed(quiet(note), colour=shown["colour"])
     deliver(joined(rows, below, by="\n"), *writes)
 
 

@@ -151,6 +151,11 @@ def compute(
         answer = _answer(subject, done, settings) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
+    has_clusters = any(columns.get("clusters") is not None for columns in reading.models.values())
+    if has_clusters and done.level is None:
+        complain("note: clusters are drawn for intervals alone, which --confidence-level gives")
+    elif has_clusters and form == "json":
+        complain(f"note: {note}")
     drawn = metric.confidence_level is not None
     bare = {model: summary if drawn else without_intervals(summary) for model, summary in shown.items()}
     results = _results({model: summary.as_dict() for model, summary in bare.items()}, done, drawn)

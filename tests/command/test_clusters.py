@@ -229,3 +229,21 @@ def test_compare_says_what_was_drawn(here: Path, run: Run) -> None:
     text = run(*command, "--clusters", "patient", "--format", "text", "--n-resamples", "50")[1]
     assert text.splitlines()[-1] == "50 paired resamples, 10 patients drawn"
     assert run(*command, "--format", "text", "--n-resamples", "50")[1].splitlines()[-1] == "50 paired resamples"
+
+
+def test_what_was_drawn_is_said_in_a_pipe_too(here: Path, run: Run) -> None:
+    """Beside JSON in a note; clusters without intervals change nothing, which is said."""
+    rng = np.random.default_rng(0)
+    lines = [f"{rng.random()!r},{rng.random()!r},{i % 2},spk{i % 12}" for i in range(96)]
+    Path("x.csv").write_text("\n".join(["a,b,label,speaker", *lines, ""]))
+    one = ("compute", "ood_bench", "x.csv", "--predictions", "a", "--metrics", "auroc", "--clusters", "speaker")
+    code, output, errors = run(*one, *FLAGS)
+    assert (code, {*json.loads(output)} >= {"auroc_low"}) == (0, True)
+    assert "note: 90 % intervals: 40 resamples, 12 speakers drawn" in errors
+    code, output, errors = run(*one)
+    assert (code, [*json.loads(output)]) == (0, ["auroc"])
+    assert "note: clusters are drawn for intervals alone, which --confidence-level gives\n" in errors
+    two = ("compare", "ood_bench", "x.csv", "--metrics", "auroc", "--clusters", "speaker", "--n-resamples", "40")
+    code, output, errors = run(*two)
+    assert (code, [*json.loads(output)["key"]]) == (0, ["auroc"])
+    assert "note: 40 paired resamples, 12 speakers drawn" in errors
