@@ -89,7 +89,7 @@ def brief(name: str, most: int = 24) -> str:
 
 
 def paper(answer: Answer, form: str) -> str:
-    r"""The table and the sentence of an answer for a paper, in "markdown" or "latex", with citations."""
+    """The table and the sentence of an answer for a paper, in "markdown" or "latex", with citations."""
     table = copied(answer, form)
     if not table:
         cells: list[Cell | None] = []
