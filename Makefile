@@ -106,7 +106,7 @@ test-latex: $(VENV)/installed latex
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed
-	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/suites/test_ultralytics.py tests/suites/test_validator.py
+	$(VENV)-ultralytics/bin/python -m pytest -rs -s tests/integrations/test_ultralytics.py tests/integrations/test_validator.py
 
 test-versions:
 	set -e; for python in $(PYTHONS); do \

@@ -253,7 +253,8 @@ def main() -> int:
     options = parser.parse_args()
     rooms = options.rooms or ROOMS
     os.chdir(ROOT)
-    tests = [f"tests/{each}" for each in dict.fromkeys(["metric", *rooms, "suites", "docs/test_doctests.py"])]
+    places = dict.fromkeys(["metric", *rooms, "reading/maps", "answers", "docs/test_doctests.py"])
+    tests = [f"tests/{each}" for each in places]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["TMPDIR"] = folder
         session = Session(mutants(rooms, options.number, options.seed), options.processes, Path(folder))

@@ -12,6 +12,7 @@ import click
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..answers.answers import leading_keys, shown_of
 from ..answers.computing import LEVEL
+from ..answers.folders import CHOICES, Folders, compute_maps, needs_masks
 from ..answers.models import mean_over
 from ..answers.subject import subject_of
 from ..faces.report.anomaly import write_anomaly_report
@@ -36,7 +37,6 @@ from ..metric.rounding import with_arrow
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..reading.maps.maps import WAYS, file_problems, reading_of
 from ..reading.maps.pairing import list_models
-from ..suites.anomaly import CHOICES, Folders, compute_maps, needs_masks
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
 from .columns import model_names

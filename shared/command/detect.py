@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from ..answers.computing import LEVEL
+from ..answers.folders import compute_detections, detection_results, limit_note
 from ..detection.closed_set import closed_set_note
 from ..detection.errors import NEARBY
 from ..detection.no_objects import no_objects_notes
@@ -18,7 +19,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..faces.report.detection import write_report
 from ..faces.summaries import LEFT_OUT, check_ending, save_results, summary
 from ..faces.terminal import comparison_text, has_colour, joined, noted, width
-from ..integrations.ultralytics import OpenSetValidator
+from ..integrations.ultralytics import DEFAULT_CONF, OpenSetValidator
 from ..metric.results import Summary
 from ..metric.rounding import DIGITS
 from ..reading.boxes.classes import class_options, says_unknown
@@ -30,7 +31,6 @@ from ..reading.image_clusters import clusters_of_images
 from ..reading.reading import Census
 from ..reading.reasons import some
 from ..reading.sides import means_unknown
-from ..suites.detection import DEFAULT_CONF, compute_detections, detection_results, limit_note
 from ..written.files import check_file, check_folder, nearest_folder
 from ..written.results import KINDS, as_json, census_record
 from .columns import model_names

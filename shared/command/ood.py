@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..answers.folders import compute_sets, with_accuracy
 from ..faces.tables import FORMS, make_table, render
 from ..faces.terminal import has_colour, results_text, width
 from ..leaderboard.undecided import samples_of
@@ -18,7 +19,8 @@ from ..reading.places import unsigned
 from ..reading.reading import Census
 from ..reading.rows.inputs import KNOWN_GROUP, Scores, file_of, read_scores, score_files, split_place
 from ..reading.rows.roles import check_sets
-from ..suites.ood import SUITE_METRICS, compute_sets, sets_of, with_accuracy
+from ..reading.sets import sets_of
+from ..suites import SUITE_METRICS
 from ..written.results import SAMPLES, as_json, census_record
 from .columns import COLUMNS
 from .fitted import Threshold

@@ -18,8 +18,9 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.protocols import RATES
 from ..faces.summaries import summary
 from ..integrations import ultralytics
+from ..integrations.ultralytics import DEFAULT_CONF
+from ..metric.results import Results
 from ..reading.boxes.dataset import class_ids
-from ..suites.detection import DEFAULT_CONF, Results
 
 _OF_NOTHING = dict.fromkeys(RATES, 0.0)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..answers.detection import words
+from ..answers.folders import ENDS
 from ..comparison import TABLE
 from ..detection.errors import KEYS_OF_TABLES
 from ..metric.results import Results
 from ..metric.rounding import number_text
 from ..reading.maps.layouts import TITLES
-from ..suites.anomaly import ENDS
 from ..written.files import write_file
 from ..written.results import as_json, direction, shares
 from .terminal import aligned, in_blocks, joined, printed, quiet, strong

@@ -14,11 +14,14 @@ import numpy as np
 
 from ..extras import extra
 from ..faces.summaries import save_results
+from ..metric.results import Results
 from ..reading.boxes.classes import class_options
 from ..reading.boxes.dataset import Boxes, Dataset, Detections, class_ids, predicted_boxes
 from ..reading.boxes.reading import read_references
 from ..reading.progress import progress_bar
-from ..suites.detection import DEFAULT_CONF, Results, evaluate_detections
+from ..suites import evaluate_detections
+
+DEFAULT_CONF = 0.001  # predictions with a lower confidence are left out
 
 
 class OpenSetValidator:

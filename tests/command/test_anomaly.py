@@ -15,16 +15,16 @@ import pytest
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.answers import computing
+from openworld_metrics.answers.folders import differences
 from openworld_metrics.command import anomaly as command
 from openworld_metrics.faces.summaries import anomaly_summary
 from openworld_metrics.metric.results import Rate, summary_of_groups
 from openworld_metrics.metric.rounding import number_text
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.suites import evaluate_anomaly_folder
-from openworld_metrics.suites.anomaly import differences
 from tests.command.terminal import on_terminal
 from tests.conftest import Run
-from tests.suites.trees import Drawn, comparison, write_map, write_mask, write_tree
+from tests.reading.maps.trees import Drawn, comparison, write_map, write_mask, write_tree
 
 FILES = ["--maps", "maps", "--data", "data"]
 

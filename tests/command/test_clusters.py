@@ -15,11 +15,10 @@ from openworld_metrics import AnomalySuite, OODBench, OpenSetDetection, read
 from openworld_metrics.reading.image_clusters import clusters_of_images
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.reading.rows.inputs import Scores
-from openworld_metrics.suites import evaluate_anomaly_folder
-from openworld_metrics.suites.ood import evaluate_ood
+from openworld_metrics.suites import evaluate_anomaly_folder, evaluate_ood
 from tests.conftest import Run
 from tests.detection import scenes
-from tests.suites.trees import write_map, write_tree
+from tests.reading.maps.trees import write_map, write_tree
 
 DRAWN: dict[str, Any] = dict(confidence_level=0.9, n_resamples=40, random_state=2)
 FLAGS = ["--confidence-level", "0.9", "--n-resamples", "40", "--random-state", "2"]

@@ -19,14 +19,14 @@ from demo import writers
 from openworld_metrics import OpenSetDetection, compare, suites
 from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.faces import summaries
+from openworld_metrics.metric.results import Results
 from openworld_metrics.metric.rounding import DIGITS
 from openworld_metrics.metric.signature import differing
 from openworld_metrics.reading import Detections
-from openworld_metrics.suites.detection import Results
 from tests.command.terminal import on_terminal
 from tests.conftest import Run
 from tests.detection import scenes
-from tests.suites.fake import FakeModel
+from tests.integrations.fake import FakeModel
 
 FILES = ["--predictions", "predictions", "--references", "data.yaml"]
 CLASSES = ["--known-classes", "0", "1", "2", "--unknown-id", "999"]

@@ -20,7 +20,7 @@ from openworld_metrics.loading import METRICS, metric_class
 from tests import cases
 from tests.conftest import Run
 from tests.detection import scenes
-from tests.suites.trees import write_tree
+from tests.reading.maps.trees import write_tree
 
 every_metric = pytest.mark.parametrize("name", METRICS)
 

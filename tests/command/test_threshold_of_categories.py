@@ -12,7 +12,7 @@ import pytest
 
 from openworld_metrics.reading.maps.planes import read_map
 from tests.conftest import Run
-from tests.suites.trees import CATEGORIES, SHAPE, Drawn, write_map, write_tree
+from tests.reading.maps.trees import CATEGORIES, SHAPE, Drawn, write_map, write_tree
 
 TEST = ["anomaly", "--maps", "maps", "--data", "data"]
 

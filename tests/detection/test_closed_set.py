@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from openworld_metrics import OpenSetDetection, suites
+from openworld_metrics.answers.folders import compute_detections
 from openworld_metrics.reading import Detections
 from openworld_metrics.reading.boxes.reading import reading_of
-from openworld_metrics.suites.detection import compute_detections
 from tests.detection import scenes
 
 MOST: dict[str, Any] = {"per_class": True, "per_image": True, "errors": True, "recall_budgets": (1, 3)}

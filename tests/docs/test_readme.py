@@ -106,7 +106,7 @@ def suite_files(folder: Path) -> None:
 
 def anomaly_files(folder: Path) -> None:
     """A data set as MVTec AD lies on disk, and two models' maps; one as MVTec LOCO AD does."""
-    from tests.suites.trees import write_tree
+    from tests.reading.maps.trees import write_tree
 
     write_tree("mvtec-ad", folder)
     (folder / "maps").rename(folder / "patches")

@@ -18,7 +18,7 @@ from openworld_metrics.dropin.ow_dln import (
 from openworld_metrics.faces import summaries
 from openworld_metrics.reading import Dataset, Detections
 from tests.detection import scenes
-from tests.suites.fake import FakeModel, Tensor
+from tests.integrations.fake import FakeModel, Tensor
 
 BOXES = np.asarray([[10, 10, 50, 50, 0.9, 0], [60, 60, 100, 100, 0.8, 999], [110, 110, 150, 150, 0.7, 1]])
 OBJECTS = np.asarray([[10, 10, 50, 50, 0], [60, 60, 100, 100, 5], [110, 110, 150, 150, 1]])

@@ -10,7 +10,7 @@ from typing import Any
 
 from openworld_metrics import reading
 from openworld_metrics.faces.summaries import summary
-from openworld_metrics.suites.detection import evaluate_detections
+from openworld_metrics.suites import evaluate_detections
 from tests.detection import scenes
 from tests.fuzz.contents import Files, damaged_files, torch_bytes
 from tests.fuzz.engine import Case, Input, Refused, Target, check_results

@@ -11,11 +11,11 @@ from typing import Any
 from ...anomaly.anomaly_suite import AnomalySuite
 from ...answers.answer import Answer, Bars, Figure, Group, Histogram, Matrix, Pictures, Table
 from ...answers.answers import answers_from
+from ...answers.folders import Folders
 from ...answers.models import group_table
 from ...answers.subject import subject_of
 from ...reading.maps.layouts import TITLES
 from ...reading.progress import progress_bar
-from ...suites.anomaly import Folders
 from ...written.files import write_file
 from .. import html
 from ..drawing import NARROW

@@ -15,6 +15,7 @@ from ...answers import detection as answer
 from ...answers.answer import Answer, Number, Table
 from ...answers.answers import answers_from
 from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst_images
+from ...answers.folders import Detectors, compute_detections
 from ...answers.subject import Computed, subject_of
 from ...detection.closed_set import closed_set_note
 from ...detection.errors import KEYS_OF_TABLES, NEARBY
@@ -24,7 +25,6 @@ from ...reading.boxes.classes import class_options, says_unknown
 from ...reading.boxes.dataset import Dataset, Detections, objects_of
 from ...reading.boxes.reading import reading_of
 from ...reading.progress import progress_bar
-from ...suites.detection import Detectors, compute_detections
 from ...written.files import write_file
 from .. import html
 from . import frame

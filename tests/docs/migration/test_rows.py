@@ -24,7 +24,7 @@ ELSEWHERE = {
     "PyADMetric's AUROC": "tests/ranking/test_oracles.py",
     "anomalib `Evaluator": "tests/integrations/test_anomalib.py",
     "SegmentMeIfYouCan: mean sIoU": "tests/anomaly/test_components.py",
-    "Real-IAD": "tests/suites/test_real_iad.py",
+    "Real-IAD": "tests/reading/maps/test_real_iad.py",
 }
 # code of a paper's repository: no package that can be installed, or no licence to run it under
 ONLY_READ = ("OpenDet", "UnSniffer", "VOS's", "OpenMIBOOD", "fd-shifts", "ADer", "SegmentMeIfYouCan: AP", "Fishyscapes")

@@ -15,13 +15,13 @@ from PIL import Image
 
 from openworld_metrics.answers import computing
 from openworld_metrics.answers.answers import answers_from
+from openworld_metrics.answers.folders import Folders
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.faces.numbers import threshold_shown
 from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.metric.results import rates_of
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.suites.anomaly import Folders
-from tests.suites.trees import computed, write_map, write_tree
+from tests.reading.maps.trees import computed, write_map, write_tree
 
 
 def run_of(folder: Path, *maps: str, **options: Any) -> Folders:

@@ -15,10 +15,10 @@ from PIL import Image as Pixels, ImageColor
 
 from openworld_metrics import reading, suites
 from openworld_metrics.answers.box_errors import BoxErrors, errors_of
+from openworld_metrics.answers.folders import compute_detections
 from openworld_metrics.faces.report import write_report
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.boxes.reading import reading_of
-from openworld_metrics.suites.detection import compute_detections
 from tests.detection import scenes
 
 FATES = {"called another known": "wrong class", "both": "badly placed and misnamed"}  # in words, if others

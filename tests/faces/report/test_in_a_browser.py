@@ -17,7 +17,7 @@ from openworld_metrics.reading.reading import Reading
 from tests import cases
 from tests.detection import scenes
 from tests.faces.sample import sample
-from tests.suites import trees
+from tests.reading.maps import trees
 
 CUT_OFF = """(parts) => [...document.querySelectorAll(parts)]
     .filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent)"""

@@ -20,8 +20,8 @@ from openworld_metrics.reading.maps.maps import Maps, check_sizes, read_all, rea
 from openworld_metrics.reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from openworld_metrics.reading.reading import Census, LeftOutError
 from tests.conftest import Run
+from tests.reading.maps.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 from tests.reading.page import read_page, request
-from tests.suites.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 
 METRIC = "anomaly_suite"
 MASK = np.zeros(SHAPE, bool)

@@ -11,7 +11,7 @@ import pytest
 import openworld_metrics as om
 from openworld_metrics.reading.read import read
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import write_mask, write_tree
+from tests.reading.maps.trees import write_mask, write_tree
 
 PAIRS = [("OK", "NG"), ("ok", "ng"), ("normal", "abnormal"), ("Normal", "Anomaly"), ("Good", "Bad"), ("GOOD", "crack")]
 

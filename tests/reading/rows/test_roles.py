@@ -12,7 +12,7 @@ import pytest
 
 from openworld_metrics import read
 from openworld_metrics.reading.rows.inputs import read_scores
-from openworld_metrics.suites.ood import evaluate_ood
+from openworld_metrics.suites import evaluate_ood
 from tests.conftest import Run
 from tests.reading.rows.test_labels import KNOWN, UNKNOWN, WRITERS
 

@@ -17,7 +17,7 @@ from hypothesis import given
 
 import openworld_metrics as om
 from openworld_metrics.reading.rows.inputs import Scores, read_scores, score_files
-from openworld_metrics.suites.ood import SUITE_METRICS, evaluate_ood
+from openworld_metrics.suites import SUITE_METRICS, evaluate_ood
 from tests.conftest import Run
 from tests.examples import few, seeds
 

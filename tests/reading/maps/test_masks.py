@@ -22,7 +22,7 @@ from openworld_metrics.reading.maps.maps import file_problems
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.conftest import Run
-from tests.suites.trees import (
+from tests.reading.maps.trees import (
     CATEGORIES,
     INVALID,
     assert_as_arrays,

@@ -19,7 +19,7 @@ from openworld_metrics.reading.maps.maps import file_problems, map_reader
 from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
 from openworld_metrics.reading.reading import Census, LeftOutError
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import SHAPE, of_python, write_image, write_map, write_mask
+from tests.reading.maps.trees import SHAPE, of_python, write_image, write_map, write_mask
 
 NAMES = ("alpha", "Beta", "kapp\u00e9", "pi o", "077", "v1.5", "x_1", "Part0")
 

@@ -15,9 +15,9 @@ from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
 from demo.writers import write_coco, write_coco_results
+from openworld_metrics.answers.folders import limit_note
 from openworld_metrics.reading import Dataset, Detections
-from openworld_metrics.suites import standard_metrics
-from openworld_metrics.suites.detection import evaluate_detections, limit_note
+from openworld_metrics.suites import evaluate_detections, standard_metrics
 from tests.detection import scenes
 from tests.detection_references import Row, iou, one_to_one, ratio
 from tests.examples import many, seeds

@@ -12,7 +12,7 @@ import pytest
 
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import assert_as_arrays, columns_of, write_tree
+from tests.reading.maps.trees import assert_as_arrays, columns_of, write_tree
 
 
 def test_products_are_judged_by_their_highest_view(tmp_path: Path) -> None:

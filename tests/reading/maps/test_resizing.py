@@ -11,7 +11,7 @@ from openworld_metrics.reading.maps.maps import file_problems, resized_map
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import SHAPE, write_map, write_tree
+from tests.reading.maps.trees import SHAPE, write_map, write_tree
 
 SHAPES = [(10, 12), (20, 24), (7, 31), (3, 2), (1, 1)]
 

@@ -14,9 +14,8 @@ from openworld_metrics.anomaly import rates as pixel_bins
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking import counts as rows
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
-from openworld_metrics.suites import evaluate_anomaly_folder
-from openworld_metrics.suites.detection import compare_detections
-from tests.suites.trees import Drawn, comparison, write_maps, write_tree
+from openworld_metrics.suites import compare_detections, evaluate_anomaly_folder
+from tests.reading.maps.trees import Drawn, comparison, write_maps, write_tree
 
 OPTIONS: dict[str, Any] = dict(confidence_level=0.9, n_resamples=25, integration_limits=[0.3], pimo_bounds=(0.1, 0.5))
 

@@ -23,7 +23,7 @@ from openworld_metrics.reading.maps.maps import file_problems
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import anomalous_pixels
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import SHAPE, of_python, write_image, write_map, write_mask, write_tree
+from tests.reading.maps.trees import SHAPE, of_python, write_image, write_map, write_mask, write_tree
 
 FINE = np.zeros(SHAPE, dtype=np.float32)
 MAP = Path("maps/nut/test/crack/001.tiff")

@@ -13,7 +13,7 @@ import pytest
 
 from openworld_metrics.command.rules import fit_map_thresholds, normal_maps, parse_rule
 from openworld_metrics.reading.maps.planes import read_map
-from tests.suites.trees import write_map
+from tests.reading.maps.trees import write_map
 
 COUNT = 70
 

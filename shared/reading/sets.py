@@ -1,61 +1,20 @@
-"""Compare each of several OOD sets with the known samples, with means, as in the tables of OOD papers."""
+"""OOD sets beside known samples, as a reading."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..answers.computing import Computation, compute_models
-from ..answers.subject import subject_of
 from ..arrays.arrays import Array, on_one_device, to_numpy
 from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negative
 from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS, prefixes
-from ..metric.results import Rate, Summary
-from ..ood.ood_bench import OODBench
-from ..reading.reading import Reading
-from ..reading.rows.inputs import Scores
-from ..reading.rows.roles import check_sets
-
-SUITE_METRICS = ("auroc", "fpr95tpr", "aupr_in", "aupr_out")
-
-
-def evaluate_ood(
-    known: Any,
-    unknown: Mapping[str, Any],
-    *,
-    full_spectrum: Sequence[Any] = (),
-    metrics: str | Callable[..., Any] | Sequence[str | Callable[..., Any]] = SUITE_METRICS,
-    threshold: float | None = None,
-    **intervals: Any,
-) -> dict[str, Any]:
-    """Metrics of an OOD detector on several OOD sets, each compared with the known samples.
-
-    mean(near) = 1/n Σ metric(known, set) over the sets near/…, not the metric of the pooled sets; likewise over all.
-
-    Parameters: known, scores (N,), higher is more unknown, or `Scores` with classes and clusters; unknown, scores of
-    each OOD set by name, where a slash groups: near/cifar100; full_spectrum, scores of sets of known classes under
-    covariate shift, which are added to the known samples; metrics and threshold as of `OODBench`; intervals,
-    confidence_level, n_resamples and random_state as of every metric: each resample draws the known samples once for
-    all sets.
-
-    Returns {metric: mean over the sets, "closed_set_accuracy": of the known samples if all of them have classes,
-    "groups": {"group": [names and groups, sorted], metric: [each]}}, with `<metric>_low` and `<metric>_high`.
-    Raises ValueError for NaN, sets without samples, a set with the scores of the known samples row by row, and a name
-    that is empty or both a set and a group; and as `OODBench` does. Source of the protocol: Zhang et al., OpenOOD v1.5,
-    2023. Its areas under precision and recall are aupr_in_trapezoid and aupr_out_trapezoid; its FPR may be higher if
-    scores tie, since it drops points of the ROC curve beforehand.
-
-    >>> results = evaluate_ood([0.1, 0.2, 0.6], {"near/a": [0.4, 0.9], "near/b": [0.7], "far": [0.8]}, metrics="auroc")
-    >>> results["groups"]["group"], results["groups"]["auroc"]
-    (['far', 'near', 'near/a', 'near/b'], [1.0, 0.9166666666666667, 0.8333333333333334, 1.0])
-    """
-    metric = OODBench(metrics=metrics, threshold=threshold, **intervals)
-    reading = sets_of(known, unknown, full_spectrum)
-    return with_accuracy(compute_sets(reading, metric.loaded_options, intervals=False), reading).as_dict()
+from .reading import Reading
+from .rows.inputs import Scores
+from .rows.roles import check_sets
 
 
 @dataclass
@@ -93,22 +52,6 @@ def sets_of(known: Any, unknown: Mapping[str, Any], full_spectrum: Sequence[Any]
     there = (GROUPS,) if without else (GROUPS, CLUSTERS)
     columns = {name: [item for side in sides for item in side[name]] for name in there}
     return Sets("ood_bench", {"": columns}, sides=sides, accuracy=accuracy, noun_of_clusters=inside[0].noun_of_clusters)
-
-
-def compute_sets(reading: Sets, options: Mapping[str, Any], **how: Any) -> Computation:
-    """Compute ood_bench of OOD sets, as of `compute_models`."""
-    return compute_models(subject_of("ood_bench"), reading, options, bounded=False, **how)
-
-
-def with_accuracy(done: Computation, reading: Sets) -> Summary:
-    """The summary of OOD sets, with the accuracy of the known samples, if they have classes."""
-    (one,) = done.models.values()
-    summary = one.summary
-    if reading.accuracy is None:
-        return summary
-    known_right = {"closed_set_accuracy": Rate(reading.accuracy, True)}  # independent of the set, and so no mean
-    groups = {name: {**row, **known_right} for name, row in (summary.groups or {}).items()}
-    return summary._replace(results={**summary.results, **known_right}, groups=groups)
 
 
 def _columns(scores: Array, label: int, group: str | None, side: Scores) -> dict[str, Any]:

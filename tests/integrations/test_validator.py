@@ -17,7 +17,7 @@ from openworld_metrics.faces import summaries
 from openworld_metrics.integrations.ultralytics import OpenSetValidator
 from openworld_metrics.reading import Detections
 from tests.detection import scenes
-from tests.suites.fake import FakeModel
+from tests.integrations.fake import FakeModel
 
 OPTIONS: dict[str, Any] = {"unknown_class_id": scenes.UNKNOWN_ID, "conf_threshold": 0.25}
 

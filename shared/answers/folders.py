@@ -1,4 +1,4 @@
-"""Evaluate folders of anomaly maps against a data set on disk, category by category."""
+"""Computations of folders of anomaly maps, of detections, and of OOD sets, with their results as files keep them."""
 
 from __future__ import annotations
 
@@ -8,65 +8,29 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels
-from ..answers.answer import Group
-from ..answers.computing import Computation, compute_models, options_of
-from ..answers.subject import Computed, subject_of
 from ..arrays.checks import plain_value
+from ..detection.coco import COCO_LIMIT, coco_averages
+from ..detection.openset_detection import OpenSetDetection
 from ..metric.groups import ALL
-from ..metric.results import Key, Results, Summary
+from ..metric.results import Key, Rate, Results, Summary, kind_of
+from ..metric.rounding import number_text
 from ..metric.signature import signed
+from ..reading.boxes.dataset import Detections, with_names_in_tables
+from ..reading.boxes.reading import BoxReading
 from ..reading.maps.listing import AnomalyImage
-from ..reading.maps.maps import MapReading, Pair, reading_of
-from ..reading.maps.pairing import MAPS, list_models
-from ..reading.reading import Category, Census, Place
-from ..written.results import census_record
+from ..reading.maps.maps import MapReading, Pair
+from ..reading.reading import Category, Census
+from ..reading.sets import Sets
+from ..written.results import KINDS, census_record
+from .answer import Group
+from .computing import Computation, compute_models, options_of
+from .subject import Computed, subject_of
 
-CHOICES = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")  # of the reader
-_CLUSTERS = ("clusters", "clusters_from_name")
+CHOICES = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")  # of the reader of maps
 ENDS = ("low", "high", "p_value", "better")
-
-
-def evaluate_anomaly_folder(
-    maps: Place | Sequence[Place],
-    data: Place | Sequence[Place],
-    *,
-    layout: str | None = None,
-    categories: Sequence[str] | None = None,
-    leave_out: bool = False,
-    progress: bool = False,
-    **options: Any,
-) -> dict[str, Any]:
-    """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
-
-    Parameters: maps, a folder or an archive (.zip) of a model's anomaly maps; data, of a data set, or of masks alone;
-    layout, one of NAMES of `reading.maps.layouts`, detected by default; categories, by default all; resize, "nearest"
-    or "bilinear", for maps that differ in size from their masks, otherwise an error; sample_pattern, a regular
-    expression with the id of a sample, such as a product, as its first group in the names of images, by default the
-    layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
-    are void; mask_threshold, the number above which values of masks are anomalous; leave_out, whether files without a
-    partner, or with other problems of names, are left out; clusters and clusters_from_name, what images depend on, as
-    of `read_maps`, each within a category; progress, whether to show a bar on a
-    terminal; options of the metric, such as integration_limits or image_reduction, each a value, or a dict of values by
-    category, such as the thresholds that `openworld-metrics threshold` fits.
-
-    An image is anomalous if its folder says so, even if its mask is empty; in a plain folder, if its mask has an
-    anomalous pixel. A mask holds 0 and one other value, which is anomalous, unless a `mask_threshold` cuts it, or
-    regions="labels" makes values numbers of regions; pixels of the `ignore_value` are void. If a layout separates kinds
-    of defects (MVTec LOCO), each kind is a group with the normal images of its category; if it has saturation areas (in
-    its defects_config.json), results include the areas of sPRO.
-
-    Returns each rate's unweighted mean over the groups; "groups", a table of them; "evaluation", a record of folders,
-    layout, options, numbers of files and versions; with per_image=True, "per_image", the table of all images. Raises
-    ValueError with the name of the file for the first error, TypeError for unknown options.
-    """
-    which: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out}
-    models = list_models({MAPS: maps}, data, needs_masks=needs_masks(options), **which)
-    choices = {name: options.pop(name) for name in (*CHOICES, *_CLUSTERS) if name in options}
-    choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
-    folders = compute_maps(reading_of(models, groups=True, **choices), options, progress=progress)
-    results = folders.results(MAPS, folders.done.models[MAPS].summary)
-    return {**results, "per_image": folders.table(MAPS)} if folders.tables else results
 
 
 def compute_maps(
@@ -223,3 +187,105 @@ def needs_masks(options: Mapping[str, Any]) -> bool:
     """
     levels = options.get("levels", AnomalySuite.levels)
     return any("pixel" in check_levels(each) for each in (levels.values() if isinstance(levels, Mapping) else [levels]))
+
+
+def compute_detections(reading: BoxReading, options: Mapping[str, Any], **how: Any) -> Detectors:
+    """Compute the open-set metrics of the detectors of a reading.
+
+    Parameters: a reading; options of the metric, as of `class_options`; how, as of `compute_models`. Raises TypeError
+    and ValueError as the metric does.
+    """
+    subject = subject_of("openset_detection")
+    settings = subject.metric(**options).loaded_options
+    reading.check(options)
+    done = compute_models(subject, reading, settings, keeps_samples=True, bounded=False, **how)
+    return Detectors({name: one.summary for name, one in subject.settle(done.models)[0].items()}, done, settings)
+
+
+class Detectors(dict[str, Summary]):
+    """The summaries of detectors by name, without results that none of them can have; `done` is their computation."""
+
+    def __init__(self, summaries: Mapping[str, Summary], done: Computation, settings: Mapping[str, Any]) -> None:
+        super().__init__(summaries)
+        self.done, self.settings = done, settings
+
+    def compared(self) -> dict[str, list[Any]]:
+        """The table of `compare`, of the results that the two detectors have."""
+        first, second = self
+        kept = self[first].rates().keys() | self[second].rates().keys()
+        comparison = self.done.compared(first, second)
+        differences = {key: values for key, values in comparison.differences.items() if key in kept}
+        return comparison._replace(differences=differences).table()
+
+
+def detection_results(
+    summary: Summary,
+    detections: Detections,
+    options: Mapping[str, Any],
+    *,
+    standard: bool = True,
+    max_detections: int | None = None,
+) -> Results:
+    """The results of `evaluate_detections`, from a summary of openset_detection."""
+    results = {
+        "openset_metrics": with_names_in_tables(summary.as_dict(), detections.dataset, options),
+        **summary.record(),
+    }
+    if not standard:
+        return results
+    closed = _closed_set(detections, options["known_classes"], options, max_detections)
+    kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
+    return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
+
+
+def _closed_set(
+    detections: Detections, known_classes: Sequence[int], options: Mapping[str, Any], max_detections: int | None
+) -> dict[str, float]:
+    # of known classes, what is below either threshold is left out, or called unknown, which is left out
+    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
+    return standard_metrics(detections, known_classes, conf_threshold=lowest, max_detections=max_detections)
+
+
+def standard_metrics(
+    detections: Detections,
+    known_classes: Sequence[int],
+    *,
+    conf_threshold: float = OpenSetDetection.conf_threshold,
+    max_detections: int | None = None,
+) -> dict[str, float]:
+    """The averages of `coco_averages` for detections, as a reader gives them."""
+    limits: dict[str, Any] = {"conf_threshold": conf_threshold, "max_detections": max_detections}
+    return coco_averages(detections.predictions, detections.dataset.references, known_classes, **limits)
+
+
+def limit_note(results: Results, detections: Detections, known_classes: Sequence[int], **options: Any) -> str:
+    """A sentence where COCO's limit would change the standard metrics, computed without one; "" where it would not.
+
+    Parameters: results of `evaluate_detections`, and its other arguments.
+    """
+    numbers = (np.unique(boxes["labels"], return_counts=True)[1] for boxes in detections.predictions)
+    if all(number.max(initial=0) <= COCO_LIMIT for number in numbers):
+        return ""
+    limited = _closed_set(detections, known_classes, options, COCO_LIMIT)
+    texts = {
+        name: [number_text(values[name], 6) for values in (results["standard_metrics"], limited)] for name in limited
+    }
+    changed = [f"{name} {theirs} instead of {ours}" for name, (ours, theirs) in texts.items() if ours != theirs]
+    limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image (--max-detections {COCO_LIMIT})"
+    return f"{limit}, which gives {', '.join(changed)}" if changed else ""
+
+
+def compute_sets(reading: Sets, options: Mapping[str, Any], **how: Any) -> Computation:
+    """Compute ood_bench of OOD sets, as of `compute_models`."""
+    return compute_models(subject_of("ood_bench"), reading, options, bounded=False, **how)
+
+
+def with_accuracy(done: Computation, reading: Sets) -> Summary:
+    """The summary of OOD sets, with the accuracy of the known samples, if they have classes."""
+    (one,) = done.models.values()
+    summary = one.summary
+    if reading.accuracy is None:
+        return summary
+    known_right = {"closed_set_accuracy": Rate(reading.accuracy, True)}  # independent of the set, and so no mean
+    groups = {name: {**row, **known_right} for name, row in (summary.groups or {}).items()}
+    return summary._replace(results={**summary.results, **known_right}, groups=groups)

@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics.reading.maps.layouts import NAMES
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
-from tests.suites.trees import CATEGORIES, TREES, Drawn, assert_as_arrays, columns_of, write_tree
+from tests.reading.maps.trees import CATEGORIES, TREES, Drawn, assert_as_arrays, columns_of, write_tree
 
 OPTIONS = {"integration_limits": [0.3, 0.05], "image_reduction": 5}
 

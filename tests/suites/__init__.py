@@ -1,1 +1,0 @@
-"""From files or a model to results."""
