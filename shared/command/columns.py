@@ -20,12 +20,12 @@ from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
 from ..metric.metric import SIBLING_COLUMNS, unknown_name
 from ..metric.states import COUNTS
+from ..reading.columns.metrics import LAYOUTS
 from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
 from ..reading.rows.from_names import FROM_NAMES
 from ..reading.rows.inputs import file_of, read_column, split_place
-from ..reading.rows.metrics import LAYOUTS
 from ..scores import SCORES
 
 COLUMNS = {

@@ -17,9 +17,9 @@ from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
 from ..metric.signature import signed
+from ..reading.columns.metrics import LAYOUTS
 from ..reading.reading import Reading
 from ..reading.rows.joins import JoinError, Sheet, order_by_key
-from ..reading.rows.metrics import LAYOUTS
 from ..reading.tables.files import Table
 from ..written.results import as_json
 from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, of_names, stated, without_score

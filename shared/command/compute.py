@@ -21,8 +21,8 @@ from ..leaderboard.undecided import samples_of
 from ..loading import metric_class
 from ..metric.results import Summary
 from ..metric.states import COUNTS
-from ..reading.rows.kinds import Images
-from ..reading.rows.metrics import LAYOUTS
+from ..reading.columns.kinds import Images
+from ..reading.columns.metrics import LAYOUTS
 from ..written.results import MODELS, SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options

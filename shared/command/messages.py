@@ -14,11 +14,11 @@ import click
 
 from ..faces.terminal import Painted, printable
 from ..metric.metric import Metric
+from ..reading.columns.meaning import wrong_way
+from ..reading.columns.metrics import LAYOUTS
 from ..reading.reading import Reading
 from ..reading.reasons import out_of_memory, reason, some
-from ..reading.rows.inputs import Scores
-from ..reading.rows.metrics import LAYOUTS
-from ..reading.rows.recognised import wrong_way
+from ..reading.rows.score_files import Scores
 
 LONGEST = 500  # characters of a line
 _NAME = "openworld-metrics: "

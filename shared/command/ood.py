@@ -17,8 +17,9 @@ from ..metric.clusters import CLUSTERS
 from ..ood.ood_bench import OODBench
 from ..reading.places import unsigned
 from ..reading.reading import Census
-from ..reading.rows.inputs import KNOWN_GROUP, Scores, file_of, read_scores, score_files, split_place
-from ..reading.rows.roles import check_sets
+from ..reading.rows.inputs import file_of, split_place
+from ..reading.rows.roles import KNOWN_GROUP, check_sets
+from ..reading.rows.score_files import Scores, read_scores, score_files
 from ..reading.sets import sets_of
 from ..suites import SUITE_METRICS
 from ..written.results import SAMPLES, as_json, census_record

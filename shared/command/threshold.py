@@ -14,8 +14,9 @@ from ..arrays.checks import as_open_share
 from ..ood.ood_bench import OODBench
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.quantities import percent
-from ..reading.rows.inputs import file_of, read_scores
+from ..reading.rows.inputs import file_of
 from ..reading.rows.roles import check_sets
+from ..reading.rows.score_files import read_scores
 from ..reading.tables.files import TEXTS
 from ..written.results import as_json
 from .columns import Source, of_names, stated

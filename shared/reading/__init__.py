@@ -9,7 +9,7 @@ from .boxes.reading import read_boxes, read_detections, read_names, read_referen
 from .maps.maps import read_maps
 from .read import read
 from .reading import Reading
-from .rows.inputs import Scores, read_scores, score_files
+from .rows.score_files import Scores, read_scores, score_files
 
 __all__ = [
     "Dataset",

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from ..metric.clusters import CLUSTERS, as_cluster_names
+from .columns.cells import noun_of
 from .reasons import named
-from .rows.cells import noun_of
 from .rows.from_names import pattern_of
 from .rows.inputs import read_column
 from .rows.joins import row_names

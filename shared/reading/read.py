@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 from ..loading import metric_class
 from .boxes.reading import PREDICTED_FORMATS, REFERENCES, hold_boxes, read_boxes
+from .columns.metrics import LAYOUTS
 from .maps.layouts import TITLES
 from .maps.maps import hold_maps, read_maps
 from .maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from .reading import Input, Reading
-from .rows.metrics import LAYOUTS
 from .rows.rows import rows_of
 from .tables.files import SUFFIXES
 

@@ -13,8 +13,8 @@ from ..arrays.checks import as_labels, as_scores, check_lengths, check_not_negat
 from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS, prefixes
 from .reading import Reading
-from .rows.inputs import Scores
 from .rows.roles import check_sets
+from .rows.score_files import Scores
 
 
 @dataclass

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 
 import openworld_metrics as om
-from openworld_metrics.reading.rows.inputs import Scores, read_scores, score_files
+from openworld_metrics.reading.rows.score_files import Scores, read_scores, score_files
 from openworld_metrics.suites import SUITE_METRICS, evaluate_ood
 from tests.conftest import Run
 from tests.examples import few, seeds

@@ -14,7 +14,7 @@ import pytest
 from openworld_metrics import AnomalySuite, OODBench, OpenSetDetection, read
 from openworld_metrics.reading.image_clusters import clusters_of_images
 from openworld_metrics.reading.maps.planes import read_map
-from openworld_metrics.reading.rows.inputs import Scores
+from openworld_metrics.reading.rows.score_files import Scores
 from openworld_metrics.suites import evaluate_anomaly_folder, evaluate_ood
 from tests.conftest import Run
 from tests.detection import scenes

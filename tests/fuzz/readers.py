@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from openworld_metrics.faces.tables import make_table, render
-from openworld_metrics.reading.rows.inputs import read_scores, score_files
 from openworld_metrics.reading.rows.rows import rows_of
+from openworld_metrics.reading.rows.score_files import read_scores, score_files
 from openworld_metrics.suites import evaluate_ood
 from openworld_metrics.written.results import as_json, read_results
 from tests.fuzz.contents import ENDINGS, NAMES, columns, content, damaged_files

@@ -18,13 +18,13 @@ from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.ood.measures import _MEASURES
 from openworld_metrics.ood.ood_bench import OODBench
 from openworld_metrics.ranking.operating_points import RATES
-from openworld_metrics.reading.rows.metrics import LAYOUTS
+from openworld_metrics.reading.columns.metrics import LAYOUTS
 from openworld_metrics.written.hub import to_eval_results
 from tests import cases
 
 ROOT = Path(__file__).parents[2]
 PLACES: Mapping[str, Collection[str]] = {
-    "LAYOUTS in shared/reading/rows/metrics.py": LAYOUTS,
+    "LAYOUTS in shared/reading/columns/metrics.py": LAYOUTS,
     "_MODULES in shared/answers/subject.py": subject._MODULES,
     "README.md": (ROOT / "README.md").read_text("utf-8"),
     "mkdocs.yml": (ROOT / "mkdocs.yml").read_text("utf-8"),

@@ -22,9 +22,9 @@ from ...answers.answer import Answer
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
+from ...reading.columns.kinds import READ_AS
+from ...reading.columns.metrics import LAYOUTS
 from ...reading.read import READERS
-from ...reading.rows.kinds import READ_AS
-from ...reading.rows.metrics import LAYOUTS
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html

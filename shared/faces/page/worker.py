@@ -21,16 +21,17 @@ from ...arrays.arrays import reads_as_number
 from ...loading import metric_class
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.boxes.dataset import class_ids
+from ...reading.columns.cells import num_dimensions, runs
+from ...reading.columns.guesses import table_of
+from ...reading.columns.kinds import FLIPPED
+from ...reading.columns.meaning import wrong_way
+from ...reading.columns.metrics import LAYOUTS, MadeOf
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import MapSizeError, check_sizes, read_all
 from ...reading.places import unsigned
 from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
-from ...reading.rows.cells import num_dimensions, runs
 from ...reading.rows.joins import JoinError
-from ...reading.rows.kinds import FLIPPED
-from ...reading.rows.metrics import LAYOUTS, MadeOf, table_of
-from ...reading.rows.recognised import wrong_way
 from ...reading.rows.rows import Rows, rows_of
 
 MAX_MODELS = 20

@@ -1,1 +1,1 @@
-"""Columns of rows: which array is which column of a metric, and how columns are made of arrays."""
+"""Rows of tables: the inputs as tables, joined by the names of their rows, and the columns of each model."""

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...metric.groups import BAR, GROUPS
+from ..columns.cells import are_words
+from ..columns.metrics import Layout
 from ..reasons import some
 from ..tables.files import Lines, Streamed, Table, whole
-from .cells import are_words
 from .joins import names_rows
-from .metrics import Layout
 
 CLUSTERS = "clusters"
 FROM_NAMES = {"label_from_name": "", "groups_from_name": GROUPS, "clusters_from_name": CLUSTERS}  # "", of the labels

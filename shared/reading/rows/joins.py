@@ -31,12 +31,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays.arrays import MAX_EXACT
+from ..columns.cells import LOOKED_AT, is_blank, num_dimensions, number_of, plain
+from ..columns.kinds import Names
+from ..columns.metrics import LAYOUTS
 from ..places import unsigned
 from ..sides import Place, side_of, side_of_column
 from ..tables.files import Lines, Streamed, Table, whole
-from .cells import LOOKED_AT, is_blank, num_dimensions, number_of, plain
-from .kinds import Names
-from .metrics import LAYOUTS
 
 _ROWS = (
     "image|img|picture|photo|file|filename|basename|stem|frame|sample|row|item|example|instance|record|case|scan|slide|"

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.cells import LOOKED_AT, num_dimensions, number_of
+from ..columns.kinds import Column
+from ..columns.metrics import Layout, MadeOf
 from ..places import unsigned
 from ..tables.files import TEXTS, Table
-from .cells import LOOKED_AT, num_dimensions, number_of
 from .from_names import name_columns
 from .joins import names_rows
-from .kinds import Column
-from .metrics import Layout, MadeOf
 
 
 def cure_of_missing(layout: Layout, column: Column, table: Table, used: Collection[str]) -> str:

@@ -1,16 +1,17 @@
-"""The role of a file, known or unknown samples, which its own labels and names of sets must not contradict."""
+"""The role of a file, known or unknown samples: its own labels and names of sets must not contradict it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ..columns.cells import are_blank, are_numbers, are_words, as_numbers, num_dimensions, plain
 from ..places import unsigned
 from ..sides import Place, side_of_column, side_of_name, sides_of
 from ..tables.files import Lines, Table, whole
-from .cells import are_blank, are_numbers, are_words, as_numbers, num_dimensions, plain
 
 _LABELS = ("labels", "label", "references", "truth", "groundtruth", "gt", "target", "openlabels")
 _SETS = ("set", "group", "groups", "dataset", "oodset", "subset", "split", "source")
@@ -92,3 +93,33 @@ def check_sets(known: Mapping[str, Any], unknown: Mapping[str, Any]) -> None:
                 raise ValueError(
                     f"{name}: expected unknown samples, got the scores of the known set {other} row by row"
                 )
+
+
+def is_known_beside(path: Path, paths: Sequence[Path]) -> bool:
+    """Whether the other files are OOD sets of OpenOOD's benchmark of a file's set: svhn of cifar10."""
+    unknown = {name for name, group in BENCHMARKS.get(path.stem.lower(), {}).items() if group != KNOWN_GROUP}
+    return {other.stem.lower() for other in paths if other != path} <= unknown
+
+
+# sets of known classes under covariate shift, from OpenOOD
+KNOWN_GROUP = "csid"
+
+
+def _benchmark(near: str, far: str, csid: str) -> Mapping[str, str]:
+    groups = {"near": near, "far": far, KNOWN_GROUP: csid}
+    return {name: group for group, names in groups.items() for name in names.split()}
+
+
+# OpenOOD's sets, in the spellings of its configurations and of its evaluator
+_IMAGENET = _benchmark(
+    "ssb_hard ninco",
+    "inaturalist textures openimageo openimage_o",
+    "imagenetv2 imagenetc imagenetr imagenetes imagenet_v2 imagenet_c imagenet_r imagenet_es",
+)
+BENCHMARKS: Mapping[str, Mapping[str, str]] = {
+    "mnist": _benchmark("notmnist fashionmnist", "texture cifar10 tin places365", "svhn"),
+    "cifar10": _benchmark("cifar100 tin", "mnist svhn texture places365 place365", "cinic10 cifar10c"),
+    "cifar100": _benchmark("cifar10 tin", "mnist svhn texture places365 place365", "cifar100c"),
+    "imagenet200": _IMAGENET,
+    "imagenet": _IMAGENET,
+}

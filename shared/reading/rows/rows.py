@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -16,67 +15,25 @@ import numpy as np
 from ...arrays.checks import REST
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
+from ..columns.cells import are_blank, noun_of, num_dimensions, plain
+from ..columns.guesses import guessed_by_name, guessed_by_values, table_of
+from ..columns.kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
+from ..columns.labels import Labels
+from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
+from ..columns.metrics import LAYOUTS, MODELS, Layout, MadeOf, columns_in_use, is_used
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
-from ..reasons import some
-from ..tables.files import Lines, Streamed, Table, batches, whole
-from .cells import are_blank, noun_of, num_dimensions, plain
+from ..tables.files import Streamed, Table, batches, whole
 from .from_names import FROM_NAMES, patterns_of, with_columns
 from .inputs import tables_of_inputs, tables_of_places
 from .joins import names_rows
-from .kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
-from .labels import Labels
-from .metrics import (
-    LAYOUTS,
-    MODELS,
-    Layout,
-    MadeOf,
-    columns_in_use,
-    guessed_by_name,
-    guessed_by_values,
-    is_used,
-    table_of,
-)
 from .missing import check_sides, cure_of_missing
-from .recognised import Meaning, with_scores_of_logits, without_trailing_blanks
 from .roles import check_role, check_sets
+from .unread import UNREADABLE, Unread, unread_rows, without
 
 ROWS, FILES = "rows", "files"
-UNREADABLE = "that could not be read"
-_NAMED = 10  # lines that are named
 _SMALL = ("references", "open_labels", GROUPS)  # columns that all rows are known by
-
-
-@dataclass(frozen=True)
-class Unread:
-    """Rows that cannot be read.
-
-    rows: (n,) their indices, from 0; size: the number of rows in the table
-    wrong: a sentence for each column with such cells
-    lines: the places of the table's rows in its file
-    """
-
-    rows: np.ndarray
-    size: int
-    wrong: Sequence[str]
-    lines: Lines
-
-    @property
-    def question(self) -> str:
-        """The errors and how to resolve them."""
-        rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
-        return f"{'. '.join(self.wrong)}. Fix the file, or leave out {rows} of {self.size:,}."
-
-    @property
-    def places(self) -> list[str]:
-        """The lines, or the rows, in words."""
-        return [*map(self.lines.place, sorted(self.rows.tolist(), key=self.lines.in_file))]
-
-    @property
-    def note(self) -> str:
-        """A sentence that says which rows are left out."""
-        return f"Left out {len(self.rows):,} of {self.size:,} rows {UNREADABLE}: {some(self.places, _NAMED)}."
 
 
 @dataclass(frozen=True)
@@ -86,7 +43,7 @@ class Rows:
     layout: the columns of the metric
     tables: the table of each input, without rows that are left out
     offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
-    read_as: how whole numbers of a matrix are read, one of `kinds.READ_AS`
+    read_as: how whole numbers of a matrix are read, one of `READ_AS`
     sentences: what was recognised on the way; question, what was not; notes, on how rows were joined
     archives, files: of the inputs
     are_all: whether columns that are missing are an error; else the metric says what it lacks
@@ -341,51 +298,6 @@ def sample_names(table: Table, made_of: MadeOf) -> list[Any]:
     return [] if chosen is None else list(chosen.tolist())
 
 
-def _unread(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
-    """The rows with an unreadable cell in a column that is used.
-
-    None if no row or every row is unreadable, and if columns differ in length.
-    """
-    used = {
-        unsigned(one) if one not in table.arrays else one: column
-        for column in layout.columns
-        for one in column.members(made_of[column.name], table)
-    }
-    wrong = {
-        name: column.unreadable(table.arrays[name])
-        for name, column in used.items()
-        if name in table.arrays and not isinstance(table.arrays[name], Streamed)
-    }
-    sizes = {len(cells) for cells in wrong.values()}
-    if len(sizes) != 1:
-        return None
-    rows = np.flatnonzero(np.any([*wrong.values()], axis=0))
-    if len(rows) in (0, *sizes):
-        return None
-    sentences = {
-        name: used[name].wrong(name, table.arrays[name], table.lines.get(name))
-        for name, cells in wrong.items()
-        if cells.any()
-    }
-    by_file = [f"{table.files[name]}: {text}" if name in table.files else text for name, text in sentences.items()]
-    return Unread(rows, sizes.pop(), by_file, table.lines.get(next(iter(sentences)), Lines()))
-
-
-def _without(table: Table, out: Unread) -> Table:
-    """A table without some of its rows."""
-    kept = np.delete(np.arange(out.size), out.rows)
-    arrays = {
-        name: array[kept] if isinstance(array, np.ndarray) and len(array) == out.size else array
-        for name, array in table.arrays.items()
-    }
-    words = {name: partial(_kept, read, kept) for name, read in table.words.items()}
-    return Table(arrays, words, decimals=table.decimals)
-
-
-def _kept(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:
-    return np.asarray(read())[rows]
-
-
 def rows_of(
     metric: str,
     *inputs: Any,
@@ -489,7 +401,7 @@ def rows_of(
         files=[*map(str, read.files)],
         are_all=bool(inputs),
     )
-    out = None if rows.missing or layout.inputs > 1 else _unread(layout, tables[0], made_of)
+    out = None if rows.missing or layout.inputs > 1 else unread_rows(layout, tables[0], made_of)
     if out is None or not leave_out:
         return replace(rows, unread=out)
-    return replace(rows, tables=[_without(tables[0], out)], unread=out, leaves_out=True)
+    return replace(rows, tables=[without(tables[0], out)], unread=out, leaves_out=True)

@@ -1,1 +1,1 @@
-"""Tests of tables and arrays as columns of a metric."""
+"""Tests of rows of tables: joins, roles, names, and the columns of each model."""

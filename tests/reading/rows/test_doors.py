@@ -16,10 +16,10 @@ import pytest
 from openworld_metrics import read
 from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
+from openworld_metrics.reading.columns.cells import number_at_end, stem
+from openworld_metrics.reading.columns.meaning import Meaning
+from openworld_metrics.reading.columns.metrics import LAYOUTS
 from openworld_metrics.reading.read import takes
-from openworld_metrics.reading.rows.cells import number_at_end, stem
-from openworld_metrics.reading.rows.metrics import LAYOUTS
-from openworld_metrics.reading.rows.recognised import Meaning
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
 from tests.reading.page import read_page, request

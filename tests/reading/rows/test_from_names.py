@@ -16,8 +16,8 @@ from hypothesis import given
 
 from openworld_metrics import read
 from openworld_metrics.ood.ood_bench import OODBench
+from openworld_metrics.reading.columns.metrics import LAYOUTS
 from openworld_metrics.reading.rows.from_names import patterns_of
-from openworld_metrics.reading.rows.metrics import LAYOUTS
 from tests.conftest import Run
 from tests.examples import many, seeds
 

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import read
-from openworld_metrics.reading.rows.inputs import read_scores
+from openworld_metrics.reading.rows.score_files import read_scores
 from openworld_metrics.suites import evaluate_ood
 from tests.conftest import Run
-from tests.reading.rows.test_labels import KNOWN, UNKNOWN, WRITERS
+from tests.reading.columns.test_labels import KNOWN, UNKNOWN, WRITERS
 
 
 def labels_of(rng: np.random.Generator, unknown: np.ndarray) -> tuple[str, Any]:

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics import read
-from openworld_metrics.reading.rows.kinds import Scores
+from openworld_metrics.reading.columns.kinds import Scores
 from openworld_metrics.reading.tables.csv import Csv, Separators, separators
 from openworld_metrics.reading.tables.files import read_table
 from tests.conftest import Run

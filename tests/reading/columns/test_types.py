@@ -12,7 +12,7 @@ import pytest
 
 from openworld_metrics import read
 from openworld_metrics.loading import metric_class
-from openworld_metrics.reading.rows.kinds import meant_by
+from openworld_metrics.reading.columns.kinds import meant_by
 from tests.conftest import Run
 
 METRICS = ("accuracyk", "autkc", "openauc", "macro_open_f", "micro_open_f")

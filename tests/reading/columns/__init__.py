@@ -1,0 +1,1 @@
+"""Tests of columns: words, labels, types, and guesses of which array is which column."""
