@@ -102,7 +102,7 @@ test-engines: $(VENV)-engines/installed java
 	$(VENV)-engines/bin/python -m pytest -rs tests/cluster/test_engines.py tests/cluster/test_batches.py
 
 test-latex: $(VENV)/installed latex
-	$(BIN)/python -m pytest -rs tests/faces/test_tables.py
+	$(BIN)/python -m pytest -rs tests/faces/test_tables.py tests/faces/test_copies.py
 
 # ultralytics is under the AGPL-3.0 licence; its torch is not the one of constraints.txt
 test-ultralytics: $(VENV)-ultralytics/installed

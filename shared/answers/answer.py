@@ -330,6 +330,7 @@ class Answer:
     groups: what is shown of each group, where groups are not pooled
     results: all results as `compute` returns them, by model, with all digits
     sections: keys of numbers by heading, for what is not leading
+    files, options: the names of the files, and the options that differ from their defaults, plain, as of the signature
     sentence, citation: for a paper; call: the Python that reproduces the numbers and the verdict
     """
 
@@ -358,6 +359,8 @@ class Answer:
     groups: Sequence[Group] = ()
     notes: Sequence[str] = ()
     signature: str = ""
+    files: Sequence[str] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     sentence: str = ""
     citation: str = ""
     call: str = ""

@@ -18,6 +18,7 @@ import numpy as np
 from ..loading import script
 from ..metric.results import Key, Rate, Summary, kind_of, rates_of
 from ..metric.rounding import number_text
+from ..metric.signature import plain_option
 from ..reading.reading import Reading
 from ..texts import texts
 from .answer import Answer, Curves, Figure, Group, Number, Table
@@ -125,6 +126,8 @@ def answers_from(
             "caption": caption if differences else "",
             "noun": subject.noun,
             "citation": citation,
+            "files": [] if source is None else source.files,
+            "options": {key: plain_option(value) for key, value in changed.items()},
             "call": python_call(name, source, len(settled) > 1, changed, best if differences else ""),
         }
         for model, one in settled.items():

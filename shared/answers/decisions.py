@@ -66,6 +66,11 @@ def number_at(decisions: Decisions, name: str, place: int) -> float:
     return (decisions.values if name in decisions.values else decisions.counts)[name][place]
 
 
+def first_place(decisions: Decisions | None) -> int:
+    """The index of the decisions that are shown first: those of the first preset, or else the first."""
+    return 0 if decisions is None else next(iter(decisions.presets.values()), 0)
+
+
 def place_of(decisions: Decisions, typed: float) -> int:
     """The index of the decisions score > typed; where thresholds are left out, as `note` says, that of the next higher.
 

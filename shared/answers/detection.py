@@ -167,7 +167,8 @@ def curves(computed: Computed) -> list[Curves]:
             if name in own.values and len(own.ends) > 1
         ]
         if series:
-            title, axes = f"{name} over the confidence threshold", ("confidence threshold", name)
+            title = f"{words(name, computed.options)[0] or name} over the confidence threshold"
+            axes = ("confidence threshold", name)
             shares, note = (False, name == "U-Recall"), _matched_otherwise(computed)
             figures.append(Curves(title, axes, series, (THRESHOLD, name), shares, steps=True, note=note))
     return figures
@@ -351,13 +352,13 @@ _OF_PROTOCOL = {
         r"Recall\(Known\)": ("Recall, known", "share of the known objects that are found"),
     },
     "owod": {
-        "WI": ("", "how much unknown objects lower the precision of the known classes"),
-        r"WI\(OWOD\)@0.8": (
-            "",
-            "share of the predictions of known classes that lie on unknown objects, at a recall of 0.8",
+        "WI": ("WI (OWOD)", "how much unknown objects lower the precision of the known classes"),
+        r"WI\(OWOD\)@(.+)": (
+            "WI at recall {0} (OWOD)",
+            "share of the predictions of known classes that lie on unknown objects, at this recall",
         ),
-        "A-OSE": ("", "unknown objects called known"),
-        r"A-OSE\(detections\)": ("", "predictions of known classes on unknown objects"),
+        "A-OSE": ("A-OSE (OWOD)", "unknown objects called known, as papers count them"),
+        r"A-OSE\(detections\)": ("A-OSE, predictions (OWOD)", "predictions of known classes on unknown objects"),
         "U-AP": ("", "average precision of unknown"),
         "mAP": ("", "mean average precision of the known classes, as Pascal VOC"),
         r"mAP\(previously known\)": ("", "the same over the classes of earlier tasks"),
@@ -392,12 +393,13 @@ SUBJECT = Subject(
     example=Example(
         "Pasted digits, 6 to 9 unknown",
         ("predictions.zip", "references.zip"),
-        {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999},
+        # each of its images has unknown objects, so protocol "owod" has no WI
+        {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "recall_level": None},
         "photographs.zip",
     ),
     form=Form(
         "predicted and true boxes",
-        ("known_classes", "unknown_class_id"),
+        ("known_classes", "unknown_class_id", "protocol"),
         ("Predictions", "References"),
         ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml")),
     ),

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from textwrap import indent
 from typing import Any
 
@@ -25,6 +26,16 @@ class Source:
     inputs: Sequence[str | Sequence[str] | Mapping[str, Any]]
     choices: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def files(self) -> list[str]:
+        """The names of all files.
+
+        >>> Source(["y.csv", {"knn": ["a.csv", "b.csv"], "msp": "c.csv"}]).files
+        ['y.csv', 'a.csv', 'b.csv', 'c.csv']
+        """
+        models = chain.from_iterable(each.values() if isinstance(each, Mapping) else [each] for each in self.inputs)
+        return [*chain.from_iterable([each] if isinstance(each, str) else each for each in models)]
+
 
 def python_call(metric: str, source: Source | None, several: bool, options: Mapping[str, Any], best: str = "") -> str:
     """Python code of the results and, with a best of several models, of its comparison with each other model.
@@ -39,14 +50,14 @@ def python_call(metric: str, source: Source | None, several: bool, options: Mapp
     results = load("ood_bench", metrics="auroc").compute(**reading.columns)
     <BLANKLINE>
     """
-    columns, by_name, name, lines = "reading.columns", "reading.models", _text(metric), []
+    columns, by_name, name, lines = "reading.columns", "reading.models", as_python(metric), []
     if source is not None:
-        choices = (f"{key}={_text(each)}" for key, each in source.choices.items())
-        lines.append(_wrapped("reading = read(", [name, *map(_text, source.inputs), *choices], ")"))
+        choices = (f"{key}={as_python(each)}" for key, each in source.choices.items())
+        lines.append(_wrapped("reading = read(", [name, *map(as_python, source.inputs), *choices], ")"))
     else:
         columns = by_name = "models" if several else "columns"
         lines.append(f"{columns} = ...  # your columns by name{' of each model' if several else ''}")
-    changed = [f"{key}={_text(plain_option(value))}" for key, value in options.items()]
+    changed = [f"{key}={as_python(plain_option(value))}" for key, value in options.items()]
     compute = _wrapped("load(", [name, *changed], ").compute")
     imported = ["compare"] * bool(best) + ["load"] + ["read"] * (source is not None)
     if not several:
@@ -55,7 +66,7 @@ def python_call(metric: str, source: Source | None, several: bool, options: Mapp
         loop = f"for name, columns in {by_name}.items()"
         lines.append(_wrapped("results = {", [f"name: {compute}(**columns)", loop], "}", comma=""))
     if best:
-        lines.append(f"best = {_text(best)}")
+        lines.append(f"best = {as_python(best)}")
         compare = _wrapped("compare(", [name, f"{by_name}[best]", "columns", *changed], ")")
         lines.append(_wrapped("differences = {", [f"name: {compare}", f"{loop} if name != best"], "}", comma=""))
     return f"from openworld_metrics import {', '.join(imported)}\n\n" + "\n".join(lines) + "\n"
@@ -69,21 +80,21 @@ def _wrapped(begin: str, entries: Sequence[str], end: str, comma: str = ",") -> 
     return begin + "\n" + indent("".join(f"{entry}{comma}\n" for entry in entries), "    ") + end
 
 
-def _text(value: Any) -> str:
+def as_python(value: Any) -> str:
     """A value as Python: texts with double quotes, infinite numbers as float("inf"); long mappings over several lines.
 
-    >>> _text({"a": (1, float("-inf"))}), _text([True, None, "é"])
+    >>> as_python({"a": (1, float("-inf"))}), as_python([True, None, "é"])
     ('{"a": (1, float("-inf"))}', '[True, None, "é"]')
     """
     if isinstance(value, str):
         return json.dumps(str(value), ensure_ascii=False)
     if isinstance(value, Mapping):
-        entries = [f"{_text(key)}: {_text(each)}" for key, each in value.items()]
+        entries = [f"{as_python(key)}: {as_python(each)}" for key, each in value.items()]
         return _wrapped("{", entries, "}")
     if isinstance(value, (list, tuple)):
         begin, end = "()" if isinstance(value, tuple) else "[]"
         comma = "," if isinstance(value, tuple) and len(value) == 1 else ""
-        return f"{begin}{', '.join(map(_text, value))}{comma}{end}"
+        return f"{begin}{', '.join(map(as_python, value))}{comma}{end}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
     return repr(value)

@@ -152,7 +152,7 @@ class Form:
     """
 
     needs: str
-    open: tuple[str, str]
+    open: Sequence[str]
     inputs: Sequence[str] = ("Data",)
     suffixes: Sequence[Sequence[str]] = ((),)
     choices: Mapping[str, tuple[str, Any]] = field(default_factory=dict)

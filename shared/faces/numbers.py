@@ -1,15 +1,11 @@
-"""Numbers as text on faces, rounded once: a true minus sign where they are read, ASCII where they are copied."""
+"""Numbers as text on faces, rounded once, with a true minus sign."""
 
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
-from ..answers.answer import Answer, Table
 from ..metric.rounding import interval_text, number_text, signed_text
-from ..written.results import Direction
-from .tables import Cell, ResultTable, escaped, render
 
 
 def number(value: Any, digits: int | None = None) -> str:
@@ -69,15 +65,6 @@ def threshold_shown(text: str) -> str:
     return typographic(text).replace("inf", "∞")
 
 
-def typed(text: str) -> str:
-    """A text as it is copied: hyphens for minus signs and dashes.
-
-    >>> typed("−msp: –")
-    '-msp: -'
-    """
-    return text.replace("−", "-").replace("–", "-")
-
-
 def brief(name: str, most: int = 24) -> str:
     """A name of at most `most` characters; a longer one has no middle.
 
@@ -86,51 +73,3 @@ def brief(name: str, most: int = 24) -> str:
     """
     half = (most - 1) // 2
     return name if len(name) <= most else f"{name[:half]}…{name[-half:]}"
-
-
-def paper(answer: Answer, form: str) -> str:
-    """The table and the sentence of an answer for a paper, in "markdown" or "latex", with citations."""
-    table = copied(answer, form)
-    if not table:
-        cells: list[Cell | None] = []
-        for one in answer.numbers[answer.model][: len(answer.leading)]:
-            if isinstance(one.value, (int, float)):
-                low, high = one.interval or (None, None)
-                cells.append(Cell(one.title, one.value, None, low, high, share=one.share))
-        table = typed(
-            render(ResultTable([cell.key for cell in cells if cell], [(answer.model, cells)]), form, digits=3)
-        )
-    sentence = escaped(typed(answer.sentence), form)
-    cited = ",".join(re.findall(r"@\w+\{([^,]+),", answer.citation))
-    if cited and form == "latex":
-        sentence = f"{sentence.removesuffix('.')} \\cite{{{cited}}}."
-    return f"{table}\n\n{sentence}".strip()
-
-
-def copied(answer: Answer, form: str) -> str:
-    """The models or groups side by side as a table to copy, in "markdown", "latex" or "csv"; "" if there is one row.
-
-    Numbers have three decimals, in CSV all digits, with columns for intervals.
-    """
-    table = answer.side_by_side
-    return "" if table is None else typed(render(_cells(table), form, digits=None if form == "csv" else 3))
-
-
-def _cells(table: Table) -> ResultTable:
-    """The numbers of a table as cells; its first column names the rows, other text is left out."""
-    first, *names = [*table.columns]
-    names = [name for name in names if not any(isinstance(value, str) for value in table.columns[name])]
-    best = {(row, name) for row, name in table.best}
-
-    def cell(row: int, name: str) -> Cell | None:
-        value = table.columns[name][row]
-        if value is None:
-            return None
-        ends = table.intervals[name][row] if name in table.intervals else None
-        low, high = ends or (None, None)
-        way = Direction(table.higher[name], name in table.shares) if name in table.higher else None
-        return Cell(name, value, None, low, high, (row, name) in best, way, share=name in table.shares)
-
-    return ResultTable(
-        names, [(str(row), [cell(i, name) for name in names]) for i, row in enumerate(table.columns[first])]
-    )

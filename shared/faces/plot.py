@@ -11,6 +11,7 @@ from textwrap import fill
 from typing import Any, NamedTuple
 
 from ..answers.answer import NO_DIFFERENCE, Answer, Curves, Decisions, Figure, Histogram, Series
+from ..answers.decisions import first_place
 from ..arrays.arrays import trapezoid_area
 from ..extras import extra
 from ..metric.rounding import with_arrow
@@ -53,7 +54,7 @@ def draw_answer(answer: Answer, path: Path) -> None:
         for each in answer.numbers.get(answer.model, ())
         if each.share and not math.isnan(each.value)
     ]
-    place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
+    place = first_place(answer.decisions)
     rows = -(-len(answer.figures) // 2)
     heights = [3.3 * rows] * bool(rows) + [_MARGIN + _ROW * len(rates)] * bool(rates)
     with styled() as canvas:

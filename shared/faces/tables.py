@@ -45,6 +45,8 @@ _LATEX_SIGNS = {character: f"\\{character}" for character in "&%$#_{}"} | {
     "`": r"\textasciigrave{}",
     "|": r"\textbar{}",
     "Δ": r"$\Delta$",
+    "−": "$-$",
+    "–": "--",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
@@ -71,12 +73,14 @@ class Cell(NamedTuple):
 class ResultTable(NamedTuple):
     """Column names, and rows of a name and a cell for each column, None for a missing number.
 
-    corner, above the names of the rows, is the key of all numbers, if it is not in the column names.
+    corner, above the names of the rows, is the key of all numbers, if it is not in the column names; beside, columns
+    of text that CSV has after the numbers, by name.
     """
 
     columns: list[str]
     rows: list[tuple[str, list[Cell | None]]]
     corner: str = ""
+    beside: Mapping[str, Sequence[Any]] = MappingProxyType({})
 
 
 def make_table(
@@ -443,13 +447,16 @@ def _as_csv(table: ResultTable, number: Number) -> str:
         for ending, part in parts.items()
         if any(cell is not None and getattr(cell, part) is not None for cell in cells[i])
     ]
-    head = [table.corner or "name", *(name for _, _, name in columns)]
+    head = [table.corner or "name", *(name for _, _, name in columns), *table.beside]
 
     def text(cell: Cell | None, part: str) -> str | None:
         value = None if cell is None else getattr(cell, part)
         return None if cell is None or value is None else number(value, cell)
 
-    rows = [[name, *(text(row[i], part) for i, part, _ in columns)] for name, row in table.rows]
+    beside = [*zip(*table.beside.values())] or [()] * len(table.rows)
+    rows = [
+        [name, *(text(row[i], part) for i, part, _ in columns), *more] for (name, row), more in zip(table.rows, beside)
+    ]
     return csv_text([head, *rows]).rstrip("\n")
 
 

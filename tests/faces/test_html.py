@@ -148,16 +148,6 @@ def test_labels_of_boxes_do_not_cover_each_other() -> None:
             assert beside or apart[1]
 
 
-def test_what_is_copied_is_ascii_with_the_digits_of_its_form() -> None:
-    answer = sample()
-    texts = [numbers.copied(answer, form) for form in ("markdown", "latex", "csv")]
-    assert all(text.isascii() for text in texts)
-    assert "**0.820** [0.801, 0.839]" in texts[0]
-    assert "-0.631" in texts[1]
-    assert texts[2].splitlines()[0] == "name,auroc,auroc low,auroc high,fpr95tpr"
-    assert numbers.copied(replace(answer, side_by_side=None), "markdown") == ""
-
-
 def test_a_table_has_intervals_bars_arrows_and_the_best() -> None:
     columns: dict[str, list[Any]] = {
         "class": ["a", "mean"],

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ...answers.answer import Answer
+from ...answers.decisions import first_place
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
@@ -28,6 +29,7 @@ from ...reading.read import READERS
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html
+from ..copies import FORMS
 from . import form, session, view, work, worker
 from .credits import EXAMPLES
 from .pairs import siblings
@@ -156,17 +158,17 @@ class Page:
         p["stop"].click(self._stopped, None, [p["state"], p["stop"]], **QUIET)
         shown = [p["answers"], p["stamp"], p["model"], p["copied"]]
         plots = [f"plot{i}" for i in range(view.MAX_FIGURES)]
-        moved = ["slider", "number", "preset", "decisions", *plots]
+        moved = ["slider", "number", "preset", "decisions", "text", *plots]
         cards = [f"{kind}{i}" for kind in ("title", "card") for i in range(view.MAX_FIGURES)]
-        seen = ["model", "comparison", "headline", "images", "worst", "more", "notes", "text", "threshold"]
+        seen = ["model", "comparison", "headline", "images", "worst", "more", "notes", "threshold"]
         outputs = [p[name] for name in ("answers", *seen, *moved, *cards)]
         p["comparison"].select(gathered(self._chosen), [*shown, p["done"]], outputs, **QUIET)
         p["images"].select(self._pictured, shown, p["images"], **LATEST)
         for name, trigger in (("slider", "input"), ("number", "submit"), ("preset", "input")):
             getattr(p[name], trigger)(self._moved_by(name), [p[name], *shown], [p[each] for each in moved], **LATEST)
-        p["copied"].input(self._copied, shown, p["text"], **QUIET)
+        p["copied"].input(self._copied, [*shown, p["number"]], p["text"], **QUIET)
         for kind in ("report", "json", "csv"):
-            written = p[f"take-{kind}"].click(self._taking(kind), shown, p["file"], **QUIET)
+            written = p[f"take-{kind}"].click(self._taking(kind), [*shown, p["number"]], p["file"], **QUIET)
             written.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, fields, p["address"], **QUIET)
         p["again"].click(lambda: None, None, None, **NEWEST)  # pressed by page.js
@@ -547,18 +549,19 @@ class Page:
                 place = view.place_at(answer, value)
             except ValueError:
                 raise gr.Error("The threshold is no number.", print_exception=False) from None
-            props = view.moved(answer, place)
+            props = view.moved(answer, place, copied)
             if name == "slider":  # the visitor holds it
                 props["slider"].pop("value")
             return view.changed(self.parts, {part: values for part, values in props.items() if part != "threshold"})
 
         return moved
 
-    def _copied(self, answers: Any, stamp: str, model: str, copied: str) -> str:
-        return view.copied_text(self._answer(answers, stamp, model), copied)
+    def _copied(self, answers: Any, stamp: str, model: str, copied: str, number: Any) -> str:
+        answer = self._answer(answers, stamp, model)
+        return FORMS[copied](answer, _place(answer, number))
 
     def _taking(self, kind: str) -> Any:
-        async def taking(request: gr.Request, answers: Any, stamp: str, model: str, copied: str) -> Any:
+        async def taking(request: gr.Request, answers: Any, stamp: str, model: str, copied: str, number: Any) -> Any:
             answer = self._answer(answers, stamp, model)
             if kind == "report":
                 try:
@@ -568,7 +571,7 @@ class Page:
                 except PageError as error:
                     raise gr.Error(str(error), print_exception=False) from None
             else:
-                text = view.csv_of(answer) if kind == "csv" else view.json_of(answer)
+                text = FORMS[kind.upper()](answer, _place(answer, number))
             suffix = "html" if kind == "report" else kind
             return gr.update(value=session.download(f"{answer.metric}.{suffix}", text))
 
@@ -606,6 +609,14 @@ class Page:
 
     def _example_card(self) -> tuple[Look, str, bool, str]:
         return self._example_look, session.named(self._example.files), True, EXAMPLES[self.metric].html
+
+
+def _place(answer: Answer, number: Any) -> int:
+    """The index of the threshold in the field, or of the first while that holds no number."""
+    try:
+        return view.place_at(answer, number)
+    except ValueError:
+        return first_place(answer.decisions)
 
 
 def _html(value: str = "", visible: bool = True, js_on_load: str = "") -> Any:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from ...answers.answer import Answer, Curves, Figure, Histogram
-from ...answers.decisions import place_of
-from .. import html, numbers
+from ...answers.decisions import first_place, place_of
+from .. import html
+from ..copies import FORMS
 from ..moving import plotly_of
 from .worker import Look
 
 MAX_FIGURES = 6
-COPIED = ("Python", "Markdown", "LaTeX", "CSV", "BibTeX")
+COPIED = tuple(form for form in FORMS if form != "JSON")  # which is taken as a file
 MAX_STILL = 200  # drawings that are kept
 Props = dict[str, Any]
 _drawn: dict[str, str] = {}
@@ -31,8 +31,7 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
         "worst": _html(html.worst(answer)),
         "more": _html("".join([html.numbers(answer), html.differences(answer), html.tables(answer)])),
         "notes": _html(html.notes(answer)),
-        "text": {"value": copied_text(answer, copied)},
-        **moved(answer, first_place(answer)),
+        **moved(answer, first_place(answer.decisions), copied),
     }
     for i in range(MAX_FIGURES):
         figure = answer.figures[i] if i < len(answer.figures) else None
@@ -60,11 +59,11 @@ def _still(figure: Figure) -> str:
     return _drawn[key]
 
 
-def moved(answer: Answer, place: int) -> dict[str, Props]:
+def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Props]:
     """The properties of components that follow the threshold, at an index of the decisions."""
-    decisions = answer.decisions
+    decisions, text = answer.decisions, {"value": FORMS[copied](answer, place)}
     if decisions is None or not decisions.thresholds:
-        return {"threshold": {"visible": False}, "decisions": _html("")}
+        return {"threshold": {"visible": False}, "decisions": _html(""), "text": text}
     low, high = _range(answer)
     at = float(decisions.thresholds[place])
     preset = next((name for name, index in decisions.presets.items() if index == place), None)
@@ -80,6 +79,7 @@ def moved(answer: Answer, place: int) -> dict[str, Props]:
         "number": {"value": decisions.thresholds[place], "label": decisions.rule},
         "preset": {"choices": [*decisions.presets], "value": preset},
         "decisions": _html(html.decisions(answer, place)),
+        "text": text,
     }
     for i, figure in enumerate(answer.figures[:MAX_FIGURES]):
         if isinstance(figure, (Histogram, Curves)) and figure.follows:
@@ -87,14 +87,10 @@ def moved(answer: Answer, place: int) -> dict[str, Props]:
     return props
 
 
-def first_place(answer: Answer) -> int:
-    """The index of the threshold that is shown first."""
-    return next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
-
-
 def place_at(answer: Answer, text: Any) -> int:
-    """The index of the decisions of a preset or of a threshold. Raises ValueError for another text."""
-    assert answer.decisions is not None
+    """The index of the decisions of a preset or a threshold, 0 without decisions. Raises ValueError for other text."""
+    if answer.decisions is None:
+        return 0
     if isinstance(text, str) and text in answer.decisions.presets:
         return answer.decisions.presets[text]
     return place_of(answer.decisions, float(str(text).strip().replace("−", "-")))
@@ -118,32 +114,6 @@ def images(answer: Answer, chosen: int) -> str:
     chosen = min(max(chosen, 0), len(answer.images) - 1)
     large = html.picture_of(answer.images[chosen])
     return html.rendered("images", name=answer.images[chosen].name, large=large, gallery=html.gallery(answer, chosen))
-
-
-def copied_text(answer: Answer, form: str) -> str:
-    """The text to copy: the Python of the results, a table with a sentence, or its citations."""
-    if form in ("Markdown", "LaTeX"):
-        return numbers.paper(answer, form.lower())
-    if form == "CSV":
-        return csv_of(answer)
-    return answer.citation if form == "BibTeX" else answer.call
-
-
-def csv_of(answer: Answer) -> str:
-    """The models or groups side by side, or the numbers of the only one, as CSV."""
-    table = numbers.copied(answer, "csv")
-    if table:
-        return table
-    lines = ["key,value,low,high"]
-    for one in answer.numbers[answer.model]:
-        low, high = one.interval or ("", "")
-        lines.append(f"{one.key},{one.value!r},{low!r},{high!r}" if one.interval else f"{one.key},{one.value!r},,")
-    return "\n".join(lines) + "\n"
-
-
-def json_of(answer: Answer) -> str:
-    """All results of all models, with all digits, and the signature."""
-    return json.dumps({"signature": answer.signature, "results": answer.results}, indent=2, default=str)
 
 
 def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:

@@ -10,10 +10,11 @@ from typing import Any
 
 from ...answers.anomaly import KINDS
 from ...answers.answer import Answer, Decisions, Image, Number, Table, Worst
-from ...answers.decisions import number_at
+from ...answers.decisions import first_place, number_at
 from ...reading.sides import means_normal
 from .. import html
-from ..numbers import number, paper, threshold_shown
+from ..copies import paper
+from ..numbers import number, threshold_shown
 from . import frame
 from .frame import Block, Section, Tile
 from .pictures import photograph
@@ -98,7 +99,7 @@ def capital(sentence: str) -> str:
 
 
 def _figures_section(answer: Answer) -> Section:
-    place = next(iter(answer.decisions.presets.values()), 0) if answer.decisions is not None else 0
+    place = first_place(answer.decisions)
     cards = [frame.chart(figure, answer.decisions, place) for figure in answer.figures]
     return Section("Figures", "Figures", [frame.grid(*cards)] if cards else [])
 
@@ -171,7 +172,7 @@ def _judged(worst: Worst, decisions: Decisions | None) -> Worst:
     """Samples of a side with their decisions, and a note on how many of the side are wrong."""
     if decisions is None or not worst.role:
         return worst
-    place = next(iter(decisions.presets.values()), 0)
+    place = first_place(decisions)
     threshold, scores = number_at(decisions, "threshold", place), worst.columns["score"]
     is_unknown = worst.role == "unknown"
     own = [cells for row, cells in decisions.table.items() if (decisions.roles.get(row) == "unknown") == is_unknown]
