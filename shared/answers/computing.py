@@ -74,10 +74,14 @@ class Computation:
     metrics: dict[str, Metric] = field(default_factory=dict)
 
     @property
+    def draws(self) -> Draws | None:
+        """The clusters that intervals were drawn from; None where rows were drawn."""
+        return next(filter(None, map(all_draws, self.clusters.values())), None)
+
+    @property
     def drawn_clusters(self) -> str:
         """The clusters that intervals were drawn from, in words; "" where rows were drawn."""
-        every = [all_draws(draws) for draws in self.clusters.values()]
-        return next((draws.text(self.noun_of_clusters) for draws in every if draws is not None), "")
+        return "" if self.draws is None else self.draws.text(self.noun_of_clusters)
 
     def compared(self, first: str, second: str) -> Comparison:
         """The comparison of two models, in either order: that of the other order is its mirror image."""

@@ -67,7 +67,7 @@ def number_at(decisions: Decisions, name: str, place: int) -> float:
 
 
 def first_place(decisions: Decisions | None) -> int:
-    """The index of the decisions that are shown first: those of the first preset, or else the first."""
+    """The index of the decisions that are shown first, at the first preset; 0 without presets."""
     return 0 if decisions is None else next(iter(decisions.presets.values()), 0)
 
 

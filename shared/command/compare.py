@@ -21,7 +21,7 @@ from ..reading.columns.metrics import LAYOUTS
 from ..reading.reading import Reading
 from ..reading.rows.joins import JoinError, Sheet, order_by_key
 from ..reading.tables.files import Table
-from ..written.results import as_json
+from ..written.results import as_json, drawn_record
 from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, of_names, stated, without_score
 from .messages import complain, say
 from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
@@ -109,7 +109,8 @@ def compare(
     with Source(files, places).named():
         comparison = comparison_of(metric, *models, **drawn)
     table = comparison.table()
-    writes = saving(save, {**table, **signed(metric, metric.loaded_options)})
+    record = drawn_record(comparison.drawn, readings[0].noun_of_clusters, drawn["n_resamples"])
+    writes = saving(save, {**table, **signed(metric, metric.loaded_options), **record})
     if plot is not None:
         title = f"{name}: {first} − {second}"
         writes.append(partial(draw_differences, table, plot, title=title, models=(first, second)))

@@ -23,7 +23,7 @@ from ..metric.results import Summary
 from ..metric.states import COUNTS
 from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import LAYOUTS
-from ..written.results import MODELS, SAMPLES, as_json, census_record
+from ..written.results import MODELS, SAMPLES, as_json, census_record, drawn_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
@@ -160,7 +160,12 @@ def compute(
     bare = {model: summary if drawn else without_intervals(summary) for model, summary in shown.items()}
     results = _results({model: summary.as_dict() for model, summary in bare.items()}, done, drawn)
     full = {model: {**summary.as_dict(), **summary.record(), **kept[model]} for model, summary in bare.items()}
-    writes = saving(save, {**_results(full, done, drawn), **census_record(reading.census)})
+    record = census_record(reading.census)
+    if drawn and done.level is not None:
+        record |= drawn_record(
+            done.draws, done.noun_of_clusters, settings["n_resamples"], "image" if subject.images_are_rows else "row"
+        )
+    writes = saving(save, {**_results(full, done, drawn), **record})
     if answer is not None and plot is not None:
         writes.append(partial(draw_answer, answer, plot))
     if answer is not None and report is not None:

@@ -32,7 +32,8 @@ _FROM_NAMES = {
     "expression matches there; of several files, also of their own names.",
     "groups_from_name": "Groups are what parentheses match in names, as in 'id_(\\d+)'; of several, with a slash "
     "between. Those that match nothing stand for every value.",
-    "clusters_from_name": "Clusters are what parentheses match in names, as in 'speaker_(\\d+)'.",
+    "clusters_from_name": "Clusters are what parentheses match in names, as in 'speaker_(\\d+)'; a named group says "
+    "what one is, as in '(?P<speaker>s\\d+)'.",
 }
 
 

@@ -42,7 +42,8 @@ def clusters_of_images(
 
     Parameters: images, their names, such as cam1/0004; clusters, FILE or FILE:COLUMN of a table with a column that
     names the images, with or without their suffixes, and a column of clusters; clusters_from_name, a regular
-    expression whose groups are the cluster, as in '(cam\d+)/'. By default there are none.
+    expression whose groups are the cluster, as in '(cam\d+)/', and whose only group may name it, as in
+    '(?P<camera>cam\d+)/'. By default there are none.
 
     Raises ValueError for both, for a name that the pattern does not match, and for a table that lacks an image or its
     cluster, or names one twice.
@@ -52,7 +53,8 @@ def clusters_of_images(
     if clusters_from_name is not None:
         pattern = pattern_of("clusters_from_name", CLUSTERS, clusters_from_name)
         own = [*map(str, pattern.values(images))]
-        return ImageClusters(own, notes=[f"Clusters: {len({*own}):,} of {len(images):,} images, by their names."])
+        noun = noun_of([pattern.made]) or NO_CLUSTERS.noun
+        return ImageClusters(own, noun, [f"Clusters: {len({*own}):,} of {len(images):,} images, by their names."])
     return NO_CLUSTERS if clusters is None else _of_table(images, clusters)
 
 

@@ -11,6 +11,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..metric.results import Draws
 from ..ranking.operating_points import RATES, parse_point
 from ..reading.objects import parse_json
 from ..reading.reading import Census
@@ -20,8 +21,9 @@ KINDS = "kinds"  # in saved results: the kind of each key, and which direction i
 SAMPLES = "samples"  # in saved results: the state of the metric
 MODELS = "models"  # in saved results of several models: those of each, by name
 CENSUS = "census"  # in saved results: what was used of the files, and what was left out
+DRAWN = "drawn"  # in saved results: what resamples drew for the intervals
 # entries of an evaluation that are records, not results
-RECORDS = frozenset({"evaluation", "comparison", "other", "options", KINDS, SAMPLES, CENSUS})
+RECORDS = frozenset({"evaluation", "comparison", "other", "options", KINDS, SAMPLES, CENSUS, DRAWN})
 WORDS = {math.inf: "Infinity", -math.inf: "-Infinity"}  # in JSON, which has no such numbers
 _NUMBERS = {word: number for number, word in WORDS.items()}
 _LONGEST = 250  # characters of a name, in MLflow
@@ -90,6 +92,19 @@ def census_record(census: Census) -> dict[str, Any]:
         if names
     ]
     return {CENSUS: {"used": dict(census.used), "left_out": left_out}} if left_out else {}
+
+
+def drawn_record(draws: Draws | None, noun: str, resamples: int, row: str = "row") -> dict[str, Any]:
+    """Rows, or clusters and their number, that resamples drew for intervals, as an entry of saved results.
+
+    Parameters: draws, of clusters; noun, what one of them is called; resamples, how many there were; row, what a row
+    is called.
+
+    >>> drawn_record(Draws(40, 20, 0), "speaker", 1000), drawn_record(None, "cluster", 1000)
+    ({'drawn': {'unit': 'speaker', 'number': 40, 'resamples': 1000}}, {'drawn': {'unit': 'row', 'resamples': 1000}})
+    """
+    of = {"unit": row} if draws is None else {"unit": noun, "number": draws.clusters}
+    return {DRAWN: {**of, "resamples": resamples}}
 
 
 def flat(results: Mapping[str, Any], prefix: str = "", *, plain: bool = False) -> dict[str, float]:

@@ -43,8 +43,8 @@ class Pattern:
 
     @property
     def made(self) -> str:
-        """The name of the column that it makes."""
-        return self.option.replace("_", " ")
+        """The name of the column that it makes, which ends with that of the pattern's only named group, if any."""
+        return ": ".join([self.option.replace("_", " "), *(self.regex.groupindex if self.regex.groups == 1 else ())])
 
     def values(self, names: Sequence[str]) -> list[str | None]:
         """The values of names, None for a blank one. Raises the errors of `parts`."""

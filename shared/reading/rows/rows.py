@@ -197,12 +197,18 @@ class Rows:
             if len(names) > 1 and column.is_several(names, table_of(column, names, self.tables)):
                 several = {name: {**self.made_of, column.name: [name]} for name in names}
                 break
-        first = self.layout.columns[0].name
         return {
-            ", ".join(filter(None, (row, name))) or first: (own, one)
+            ", ".join(filter(None, (row, name))) or self._only_name(): (own, one)
             for row, own in rows.items()
             for name, one in several.items()
         }
+
+    def _only_name(self) -> str:
+        """The name of an only model: that of its scores, or else of its predictions, if they are one array."""
+        first, scores = self.layout.columns[0], self.layout.scores()
+        names = self.made_of[scores.name] if scores is not None else []
+        names = names or self.made_of[first.name]
+        return unsigned(names[0]) if len(names) == 1 else first.name
 
     def _gathered(self, made_of: MadeOf, rows: np.ndarray | None) -> dict[str, Any]:
         """The arguments of a model, joined from their parts; `rows`, whether each row is the model's."""

@@ -460,7 +460,7 @@ def test_a_streamed_file_in_the_order_of_the_other_stays_streamed(tmp_path: Path
         places = {"predictions": f"{tmp_path}/{name}.parquet:score", "references": f"{tmp_path}/labels.parquet:label"}
         reading = read("ood_bench", columns=places)
         assert reading.notes == ["rows joined by image"]
-        column = reading.models["predictions"]["predictions"]
+        column = reading.models["score"]["predictions"]
         assert (column.order is None) == (name == "same")
         assert reading.columns["predictions"].tolist() == SCORES
 
