@@ -115,7 +115,7 @@ def csv_of(answer: Answer, place: int | None = None) -> str:
     table, record = table_of(answer), record_of(answer, place)
     decision = record.get("decision") or dict.fromkeys(("rule", "threshold", "guarantee"))
     of_model = [len(answer.models) == 1 or name == answer.model for name, _ in table.rows]
-    beside = {
+    beside: dict[str, list[Any]] = {
         "decision": [decision["rule"] if own else None for own in of_model],
         "threshold": [decision["threshold"] if own else None for own in of_model],
         "guarantee": [decision["guarantee"] or None if own else None for own in of_model],
