@@ -42,6 +42,7 @@ from .python import Source, python_call
 from .subject import Computed, Subject, subject_of
 
 MAX_LEADING = 3
+_SHOWN = "shown"  # in the memo of a computation
 
 
 def answers_of(
@@ -55,6 +56,7 @@ def answers_of(
     points: int = 2_000,
     bounded: bool = True,
     progress: bool = False,
+    numbers: Callable[[dict[str, Answer]], object] | None = None,
 ) -> dict[str, Answer]:
     """The answer of each model of a reading, beside its rivals, by the name of the model.
 
@@ -62,7 +64,8 @@ def answers_of(
     intervals, whether rates get intervals and models are compared: None, where that takes some seconds, and there
     are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
     photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is;
-    progress, whether to show a bar on a terminal.
+    progress, whether to show a bar on a terminal; numbers, a function of the answers without intervals, called before
+    any are drawn.
 
     Raises the metric's errors, with the name of the model where there are several; RefusedError for a computation, and
     IntervalsError for intervals, that cost too much.
@@ -79,6 +82,7 @@ def answers_of(
         chosen,
         intervals=intervals,
         shown=shown_of(subject),
+        numbers=None if numbers is None else lambda done: numbers(answers_from(subject, done, chosen, source)),
         bounded=bounded,
         progress=progress,
         photographs=photographs,
@@ -210,8 +214,10 @@ def _answer(
     if groups:
         decisions, shown = None, subject.joined(computed, groups)
     else:
-        decisions = subject.decisions(computed)
-        shown = _group(subject, computed) if computed.state else Group("")
+        if _SHOWN not in computed.memo:  # also of the answer without intervals
+            group = _group(subject, computed) if computed.state else Group("")
+            computed.memo[_SHOWN] = subject.decisions(computed), group
+        decisions, shown = computed.memo[_SHOWN]
     return Answer(
         **common,
         model=computed.model,

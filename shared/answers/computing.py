@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,7 @@ SLOW = "Intervals take longer here, and were left out."
 Drawn = dict[tuple[str, str], list[Differences]]
 Shown = Callable[[Computed], Group]
 Beside = Callable[[Category, str, str, Results], Results]
+Numbers = Callable[["Computation"], object]
 
 
 @dataclass
@@ -113,6 +115,7 @@ def compute_models(
     intervals: bool | None = None,
     shown: Shown | None = None,
     beside: Beside | None = None,
+    numbers: Numbers | None = None,
     keeps_samples: bool = False,
     bounded: bool = True,
     progress: bool = False,
@@ -127,8 +130,10 @@ def compute_models(
     longer, those of the subject's `lighter` part are drawn; shown, a function of the computation of each group, called
     while its samples are in memory, or None if only numbers are wanted; beside, a function of a category, a model, a
     group and its results, which returns them with what else is known of the group, such as its number of images;
-    keeps_samples, whether equal rows stay apart, as for samples that are saved; bounded, whether the cost is; progress,
-    whether to show a bar on a terminal; photographs and points, as of `Computed`.
+    numbers, a function of the computation without intervals, called before any are drawn, until which the samples of
+    all categories are held: where the cost is bounded; keeps_samples, whether equal rows stay apart, as for samples
+    that are saved; bounded, whether the cost is; progress, whether to show a bar on a terminal; photographs and points,
+    as of `Computed`.
 
     Raises the errors of the metric, with the name of the model where there are several; RefusedError for a computation,
     and IntervalsError for intervals, that cost too much.
@@ -141,6 +146,7 @@ def compute_models(
     if decided:
         may_draw, done.level, done.why, done.of = False, *_less(lighter)
     drawn: Drawn = {}
+    drawing: list[Callable[[], None]] = []
     keep = keeps_samples or shown is not None or (several and may_draw)
     common: dict[str, Any] = {"photographs": photographs, "points": points}
     with progress_bar(
@@ -179,16 +185,20 @@ def compute_models(
                     "",
                 )
             if done.level is not None:
-                try:
-                    _draw(done, parts, own, drawn)
-                except ValueError as error:  # of a resample that lacks what a result needs
-                    if not automatic:
-                        raise
-                    done.level, done.why, done.of = None, f"No intervals: {error}", ""
+                drawing.append(partial(_drawn, done, parts, own, drawn, automatic))
+                if numbers is None:
+                    drawing.pop()()
             if shown is not None and not subject.pools and (category.group or category.rows.keys() - {ALL}):
                 _show(done, category, here, shown)
             done.models |= here
-    _finish(subject, done, reading, options, drawn, shown is not None)
+    _pool(subject, done, reading, options, shown is not None)
+    if drawing and numbers is not None:
+        plain = replace(done, models=dict(done.models), level=None, why="", of="")
+        _finish(subject, plain, reading, options, {})
+        numbers(plain)
+    for draw in drawing:
+        draw()
+    _finish(subject, done, reading, options, drawn)
     return done
 
 
@@ -312,6 +322,20 @@ def _level(
     return level or LEVEL, ""
 
 
+def _drawn(
+    done: Computation, parts: Mapping[str, Sequence[Part]], options: Mapping[str, Any], drawn: Drawn, automatic: bool
+) -> None:
+    """Draw as `_draw`, while there is a level; automatic intervals that cannot be drawn are left out."""
+    if done.level is None:
+        return
+    try:
+        _draw(done, parts, options, drawn)
+    except ValueError as error:  # of a resample that lacks what a result needs
+        if not automatic:
+            raise
+        done.level, done.why, done.of = None, f"No intervals: {error}", ""
+
+
 def _draw(
     done: Computation,
     parts: Mapping[str, Sequence[Part]],
@@ -374,14 +398,23 @@ def _show(
             done.shown.setdefault(model, {})[group] = replace(shown(replace(one, rivals=rivals)), name=group)
 
 
-def _finish(
-    subject: Subject,
-    done: Computation,
-    reading: Reading,
-    options: Mapping[str, Any],
-    drawn: Drawn,
-    pools: bool,
-) -> None:
+def _pool(subject: Subject, done: Computation, reading: Reading, options: Mapping[str, Any], is_shown: bool) -> None:
+    """Keep the samples of all categories together, or none, and compute the summary of all groups where these pool."""
+    first = options_of(options, reading.category_names[0])
+    for model, one in done.models.items():
+        columns, pooled, groups = reading.models[model], None, list[str]()
+        is_divided = len(reading.category_names) > 1 or (GROUPS in columns and not subject.pools)
+        state = {} if is_divided else one.state
+        if GROUPS in columns and is_shown:
+            names = np.asarray(columns[GROUPS], dtype=object).tolist()
+            groups = [*map(group_key, names)]
+            if subject.pools:
+                pooled, state = _pooled(subject, reading, model, first)
+        rest = {key: column for key, column in columns.items() if key != GROUPS}
+        done.models[model] = replace(one, columns=rest, state=state, pooled=pooled, groups=groups)
+
+
+def _finish(subject: Subject, done: Computation, reading: Reading, options: Mapping[str, Any], drawn: Drawn) -> None:
     """Put the summaries of the models together, and their comparisons."""
     first = options_of(options, reading.category_names[0])
     settings = {**options, "confidence_level": done.level}
@@ -392,18 +425,7 @@ def _finish(
         signature = signed(metric, {**metric.loaded_options, **of_categories, **reading.settings})
         clusters = all_draws(done.clusters.get(model, []))
         summary = assembled(metric, done.rows[model], values, clusters)._replace(**signature)
-        columns, pooled, groups = reading.models[model], None, list[str]()
-        is_divided = len(reading.category_names) > 1 or (GROUPS in columns and not subject.pools)
-        state = {} if is_divided else one.state
-        if GROUPS in columns and pools:
-            names = np.asarray(columns[GROUPS], dtype=object).tolist()
-            groups = [*map(group_key, names)]
-            if subject.pools:
-                pooled, state = _pooled(subject, reading, model, first)
-        rest = {key: column for key, column in columns.items() if key != GROUPS}
-        done.models[model] = replace(
-            one, columns=rest, state=state, options=settings, summary=summary, pooled=pooled, groups=groups
-        )
+        done.models[model] = replace(one, options=settings, summary=summary)
     if done.level is None or done.uncompared:
         return
     means = subject.metric(**first).means

@@ -465,15 +465,11 @@ class Page:
             return
         yield self._busy("Computing …")
         try:
-            for intervals, pictured in ((False, None), (None, "")):
-                answers = await work.run(visit.session, worker.compute, wanted, intervals, pictured)
+            async for answers, is_last in work.run_in_stages(visit.session, worker.compute, wanted, None, ""):
                 seconds, level = time.monotonic() - began, best_of(answers).level
-                shown = self._answered(answers, wanted, copied, seconds)
-                if intervals is None or (level is not None and self.metric not in READERS):
-                    words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
-                    yield {**shown, **self._idle(words)}
-                    return
-                yield {**shown, **self._busy("Intervals …")}
+                words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
+                state = self._idle(words) if is_last else self._busy("Intervals …")
+                yield {**self._answered(answers, wanted, copied, seconds), **state}
         except PageError as error:
             yield {p["error"]: gr.update(**view.said(str(error))), **self._idle("Results are those before.", "old")}
 

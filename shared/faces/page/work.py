@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import multiprocessing
+import pickle
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import CancelledError, Future
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -17,6 +20,7 @@ from .worker import PageError
 
 WORKERS = 2
 SECONDS = 120.0
+_POLL = 0.02  # seconds between two looks for a first result
 MEMORY = 6_000_000_000  # bytes of addresses of a worker
 T = TypeVar("T")
 _TOO_LONG = f"Stopped after {SECONDS:g} seconds, the limit of a page. The package and the command line have no limit."
@@ -69,6 +73,21 @@ async def run(session: str, call: Callable[..., T], *values: Any) -> T:
         with _lock:
             if _running.get(session) is future:
                 del _running[session]
+
+
+async def run_in_stages(session: str, call: Callable[..., T], *values: Any) -> AsyncIterator[tuple[T, bool]]:
+    """As `run` of a function that may pickle an early result into its last argument: each, and if it is last."""
+    with TemporaryDirectory() as folder:
+        early = Path(folder, "early")
+        running = asyncio.ensure_future(run(session, call, *values, early))
+        try:
+            while not running.done() and not early.exists():
+                await asyncio.wait({running}, timeout=_POLL)
+            if not running.done():
+                yield pickle.loads(early.read_bytes()), False
+            yield await running, True
+        finally:
+            running.cancel()
 
 
 def leave(session: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import logging
+import pickle
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,6 +35,7 @@ from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
 from ...reading.rows.joins import JoinError
 from ...reading.rows.rows import Rows, rows_of
+from ...written.files import write_file
 
 MAX_MODELS = 20
 MAX_IMAGES = 48
@@ -128,10 +131,13 @@ def look(request: Request) -> Look:
             return _seen(request.metric, rows, error=text, out=out, **cures)
 
 
-def compute(request: Request, intervals: bool | None = None, shown: str | None = "") -> dict[str, Answer]:
+def compute(
+    request: Request, intervals: bool | None = None, shown: str = "", early: Path | None = None
+) -> dict[str, Answer]:
     """The answers of the models, as of `answers_of`, with the pictures of the one that is shown. Raises PageError.
 
-    Parameters: shown, the name of a model, "" for the best one; None for numbers without pictures, which are faster.
+    Parameters: shown, the name of a model, "" for the best one; early, a file for the answers without intervals and
+    pictures, which is written where these are still to come.
     """
     with TemporaryDirectory() as folder:
         try:
@@ -144,10 +150,13 @@ def compute(request: Request, intervals: bool | None = None, shown: str | None =
             implied = {name: value for name, value in reading.options.items() if name not in derived}
             own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
             options = with_class_ids({**own, **implied}, reading.classes)
-            own = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
-            answers = with_notes_of_page(answers_of(request.metric, reading, options, intervals=intervals, **own))
-            drawn = shown or (best_of(answers).model if shown is not None else None)
-            return {name: replace(one, images=_drawn(one) if name == drawn else ()) for name, one in answers.items()}
+            how = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
+            tell = None if early is None else partial(_tell, early)
+            answers = answers_of(request.metric, reading, options, intervals=intervals, numbers=tell, **how)
+            best = shown or best_of(answers).model
+            if early is not None and answers[best].images and not early.exists():
+                _tell(early, answers)
+            return _pictured(answers, best)
         except Exception as error:
             raise PageError(explain(error)) from None
 
@@ -155,6 +164,17 @@ def compute(request: Request, intervals: bool | None = None, shown: str | None =
 def pictures(request: Request, model: str) -> Sequence[Image]:
     """The pictures of a model. Raises PageError."""
     return compute(request, False, model)[model].images
+
+
+def _pictured(answers: Mapping[str, Answer], model: str = "") -> dict[str, Answer]:
+    """Answers of a page, with the pictures of a model."""
+    answers = with_notes_of_page(answers)
+    return {name: replace(one, images=_drawn(one) if name == model else ()) for name, one in answers.items()}
+
+
+def _tell(early: Path, answers: Mapping[str, Answer]) -> None:
+    """Write answers to a file, for the page to read while the worker goes on."""
+    write_file(early, pickle.dumps(_pictured(answers)))
 
 
 def best_of(answers: Mapping[str, Answer]) -> Answer:
