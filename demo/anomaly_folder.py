@@ -23,7 +23,7 @@ from scipy.ndimage import gaussian_filter, zoom
 from sklearn.datasets import load_sample_image
 from sklearn.neighbors import KDTree
 
-from openworld_metrics.faces.page.credits import CHINA, FLOWER, Origin
+from openworld_metrics.answers.credits import CHINA, FLOWER, Origin
 
 SIDE, STEP = 128, 4  # pixels of an image's side, and between patches
 VIEWS = {"china": (170, 250), "flower": (150, 250)}  # the corner of the view, row and column

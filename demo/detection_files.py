@@ -21,7 +21,7 @@ from PIL import Image
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import recognise_digits
 from demo.writers import write_yolo, write_yolo_predictions
-from openworld_metrics.faces.page.credits import PASTED_DIGITS
+from openworld_metrics.answers.credits import PASTED_DIGITS
 from openworld_metrics.reading import Detections, read_dict_predictions, read_dicts
 
 UNKNOWN_ID = 999

@@ -26,7 +26,8 @@ from demo.anomaly_folder import DEFECTS, VIEWS, _features, _pixels, _view, patch
 from demo.detection import UNKNOWN, detect_digits
 from demo.digits import Digits, recognise_digits
 from openworld_metrics.answers.saved import save_examples
-from openworld_metrics.faces.page.credits import EXAMPLES
+from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.loading import METRICS
 
 UNKNOWN_ID = 999
 NUM_CANVASES, NUM_GOOD, NUM_EACH, TRAINING = 12, 3, 2, 12
@@ -59,8 +60,8 @@ def main(folder: Path) -> None:
         save(folder / "openset_detection" / "examples" / file, members)
     for file, members in maps().items():
         save(folder / "anomaly_suite" / "examples" / file, members)
-    for name, origin in EXAMPLES.items():
-        (folder / name / "examples" / "CREDITS.md").write_text(origin.notice, encoding="utf-8")
+    for name in METRICS:
+        (folder / name / "examples" / "CREDITS.md").write_text(subject_of(name).example.origin.notice, encoding="utf-8")
 
 
 def detector_scores(digits: Digits) -> dict[str, np.ndarray]:

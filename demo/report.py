@@ -11,7 +11,7 @@ from demo import image_panels
 from demo.compute import Results
 from openworld_metrics.answers.answer import Answer
 from openworld_metrics.answers.answers import answers_of
-from openworld_metrics.faces.page.credits import CHINA, DIGITS, FLOWER
+from openworld_metrics.answers.credits import CHINA, DIGITS, FLOWER
 from openworld_metrics.faces.plot import draw_answer
 from openworld_metrics.reading import Reading
 

@@ -34,6 +34,15 @@ def metric_class(name: str) -> type[Metric]:
     return _CLASSES[name]
 
 
+def task_of(name: str) -> str:
+    """The task of a metric, which is the room of its class. Raises ValueError for an unknown name.
+
+    >>> task_of("openauc"), task_of("autkc")
+    ('open_set', 'classification')
+    """
+    return metric_class(name).__module__.split(".")[-2]
+
+
 def load(name: str, **options: Any) -> Any:
     """Load a metric of this collection by name, offline, from the installed package.
 

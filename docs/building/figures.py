@@ -19,10 +19,12 @@ from matplotlib.figure import Figure
 
 from demo import compute as demo_compute, image_panels, report
 from openworld_metrics import OODBench, compare, oscr_curve
+from openworld_metrics.answers.credits import CHINA, DIGITS, FLOWER
+from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.faces.drawing import draw_figure
-from openworld_metrics.faces.page.credits import CHINA, DIGITS, EXAMPLES, FLOWER
 from openworld_metrics.faces.palette import light
 from openworld_metrics.faces.plot import draw_differences, draw_intervals, draw_oscr
+from openworld_metrics.loading import METRICS
 from openworld_metrics.scores import max_logit, msp
 
 PLACE = re.compile(r'<div data-figure="(\w+)"></div>')
@@ -164,7 +166,7 @@ WRITTEN: dict[str, tuple[str, Callable[[Path], None]]] = {
 
 # by name: the works that the figures are made from
 WORKS = {
-    **{name: origin.works for name, origin in EXAMPLES.items()},
+    **{name: subject_of(name).example.origin.works for name in METRICS},
     "anomaly_suite": (FLOWER, CHINA),
     "oscr": (DIGITS,),
 }

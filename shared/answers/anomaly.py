@@ -26,6 +26,7 @@ from ..reading.maps.maps import Maps
 from ..reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from .answer import Bars, Curves, Decisions, Figure, Group, Image, Matrix, Pictures, Table, Worst
 from .charts import MAX_WORST, SAMPLED, Points, curves, fine_points, histogram, roc, worst_of_sides
+from .credits import FLOWER_VIEWS
 from .decisions import BEST_F1, binary_decisions, curve_points, said_at, threshold_text
 from .subject import Computed, Drawing, Example, Form, Lighter, Subject, in_words, once
 
@@ -535,6 +536,7 @@ SUBJECT = Subject(
     example=Example(
         "A flower with scratches, stains and swapped parts",
         ("predictions.zip", "references.zip"),
+        FLOWER_VIEWS,
         photographs="photographs.zip",
     ),
     form=Form(

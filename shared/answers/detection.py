@@ -26,6 +26,7 @@ from ..reading.reasons import some
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
 from .charts import joined
+from .credits import PASTED_DIGITS
 from .decisions import THRESHOLD, last_best, spread
 from .subject import Computed, Example, Form, Subject, in_words, once
 
@@ -393,6 +394,7 @@ SUBJECT = Subject(
     example=Example(
         "Pasted digits, 6 to 9 unknown",
         ("predictions.zip", "references.zip"),
+        PASTED_DIGITS,
         # each of its images has unknown objects, so protocol "owod" has no WI
         {"known_classes": (0, 1, 2, 3, 4, 5), "unknown_class_id": 999, "recall_level": None},
         "photographs.zip",
@@ -402,6 +404,7 @@ SUBJECT = Subject(
         ("known_classes", "unknown_class_id", "protocol"),
         ("Predictions", "References"),
         ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml")),
+        reads={"groups": True},
     ),
     data=data,
     sections={

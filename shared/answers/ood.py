@@ -19,6 +19,7 @@ from ..ranking.roc import precision_recall_curve
 from ..reading.reasons import some
 from .answer import Decisions, Figure, Worst
 from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
+from .credits import SIX_DIGITS
 from .decisions import binary_decisions, threshold_text
 from .subject import Computed, Example, Form, Subject, in_words, once
 
@@ -184,6 +185,7 @@ SUBJECT = Subject(
     example=Example(
         "Digits 6 to 9 are out-of-distribution, three detectors",
         ("digits.npz",),
+        SIX_DIGITS,
         {"metrics": ("auroc", "fpr95tpr", "aupr_out")},
     ),
     form=Form("scores, and which samples are out-of-distribution", ("metrics", "positive")),

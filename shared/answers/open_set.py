@@ -18,6 +18,7 @@ from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Table, Worst
 from .charts import Points, curves, fine_points, histogram, model_score, worst_of_sides
+from .credits import SIX_DIGITS
 from .decisions import (
     KINDS,
     Counts,
@@ -33,7 +34,7 @@ from .models import result_tables
 from .subject import Computed, Drawing, Example, Form, Subject, in_words, once
 
 _F = "F"
-_DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",))
+_DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",), SIX_DIGITS)
 _WORDS = {
     "openauc": ("OpenAUC", "chance that a known sample is classified correctly and scores below an unknown one"),
     "closed_set_accuracy": ("Closed-set accuracy", "of the known samples are classified correctly"),

@@ -10,10 +10,12 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+from ..loading import task_of
 from ..metric.metric import Metric
 from ..metric.results import Summary
 from ..reading.reading import Reading
 from .answer import Decisions, Figure, Group, Image, Table, Worst
+from .credits import Origin
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -132,10 +134,14 @@ class Lighter:
 
 @dataclass(frozen=True)
 class Example:
-    """Real data in the metric's folder examples/: a file for each input, options, and photographs behind the images."""
+    """Real data in the metric's folder examples/: a file for each input, options, and photographs behind the images.
+
+    origin: the works of others that the data are made from
+    """
 
     title: str
     files: Sequence[str]
+    origin: Origin
     options: Mapping[str, Any] = field(default_factory=dict)
     photographs: str = ""
 
@@ -147,7 +153,7 @@ class Form:
     needs: the data in words, for the front page
     open: the options that are not folded
     inputs: what each place for files is called; suffixes: of the files of each, beside tables and archives
-    choices: of the reader, a label and a value of each, beside the options of the metric
+    choices: of the reader, a label and a value of each, beside the options of the metric; reads, those of every page
     switch: between two metrics of one page, in words, and the words of this one; ("", "") for a page of one
     """
 
@@ -156,6 +162,7 @@ class Form:
     inputs: Sequence[str] = ("Data",)
     suffixes: Sequence[Sequence[str]] = ((),)
     choices: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+    reads: Mapping[str, Any] = field(default_factory=dict)
     switch: tuple[str, str] = ("", "")
 
 
@@ -229,25 +236,14 @@ class Subject:
         return self.metric.name
 
 
-_MODULES = {
-    "ood_bench": "ood",
-    "openauc": "open_set",
-    "macro_open_f": "open_set",
-    "micro_open_f": "open_set",
-    "accuracyk": "topk",
-    "autkc": "topk",
-    "openset_detection": "detection",
-    "anomaly_suite": "anomaly",
-}
-
-
 def subject_of(metric: str) -> Subject:
-    """The `Subject` of a metric: that of its name among `SUBJECTS` of its module. Raises ValueError for another name.
+    """The `Subject` of a metric: that of its name among `SUBJECTS` of its task. Raises ValueError for another name.
 
     >>> subject_of("openauc").metric.__name__
     'OpenAUC'
     """
-    if metric not in _MODULES:
-        raise ValueError(f"metric: expected one of {', '.join(_MODULES)}, got {metric!r}")
-    subjects: Mapping[str, Subject] = import_module(f".{_MODULES[metric]}", __package__).SUBJECTS
+    task = task_of(metric)
+    subjects: Mapping[str, Subject] = import_module(f".{task}", __package__).SUBJECTS
+    if metric not in subjects:
+        raise ValueError(f"{metric}: expected a Subject in answers/{task}.py, got none")
     return subjects[metric]

@@ -20,7 +20,7 @@ from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
 from ..metric.metric import SIBLING_COLUMNS, unknown_name
 from ..metric.states import COUNTS
-from ..reading.columns.metrics import LAYOUTS
+from ..reading.columns.metrics import layout_of
 from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
@@ -104,7 +104,7 @@ class Source(NamedTuple):
         wrong = next((one for one in self.places if one not in SIBLING_COLUMNS and one not in metric.columns), None)
         if wrong is not None:
             raise unknown_name(metric, wrong, metric.columns)
-        known = {column: place for column, place in self.places.items() if column in LAYOUTS[name].names}
+        known = {column: place for column, place in self.places.items() if column in layout_of(name).names}
         if self.files:
             columns: dict[str, Any] = {column: self._names(place) for column, place in known.items()}
             return read(name, [*self.files], columns=columns, **how)

@@ -17,7 +17,7 @@ from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
 from ..metric.signature import signed
-from ..reading.columns.metrics import LAYOUTS
+from ..reading.columns.metrics import layout_of
 from ..reading.reading import Reading
 from ..reading.rows.joins import JoinError, Sheet, order_by_key
 from ..reading.tables.files import Table
@@ -96,7 +96,7 @@ def compare(
         models += own
         names += (*reading.models,)
     if len(models) != 2:
-        flags = " and ".join(f"--{which}-{LAYOUTS[name].flag}" for which in MODELS)
+        flags = " and ".join(f"--{which}-{layout_of(name).flag}" for which in MODELS)
         more = "table compares more, from files of compute --save --save-samples"
         got = f"{', '.join(names)}; choose two, with {flags}; {more}" if len(models) > 2 else "one"
         raise ValueError(f"expected two models, got {got}")

@@ -22,7 +22,7 @@ from ..loading import metric_class
 from ..metric.results import Summary
 from ..metric.states import COUNTS
 from ..reading.columns.kinds import Images
-from ..reading.columns.metrics import LAYOUTS
+from ..reading.columns.metrics import layout_of
 from ..written.results import MODELS, SAMPLES, as_json, census_record, drawn_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
@@ -193,9 +193,9 @@ def _below(arguments: Mapping[str, Any]) -> str:
 
 def _example(name: str) -> str:
     """An example of the command with the columns that a metric needs."""
-    needed = [column.name for column in LAYOUTS[name].columns if column.required and column.name in COLUMNS]
+    needed = [column.name for column in layout_of(name).columns if column.required and column.name in COLUMNS]
     command, flags = f"openworld-metrics compute {name}", [f"{flag_of(each)} {each}.npy" for each in needed]
-    table = "" if isinstance(LAYOUTS[name].columns[0], Images) else f"{command} table.csv, or: "
+    table = "" if isinstance(layout_of(name).columns[0], Images) else f"{command} table.csv, or: "
     return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
 
 

@@ -15,7 +15,7 @@ import click
 from ..faces.terminal import Painted, printable
 from ..metric.metric import Metric
 from ..reading.columns.meaning import wrong_way
-from ..reading.columns.metrics import LAYOUTS
+from ..reading.columns.metrics import layout_of
 from ..reading.reading import Reading
 from ..reading.reasons import out_of_memory, reason, some
 from ..reading.rows.score_files import Scores
@@ -71,7 +71,7 @@ def say(reading: Reading) -> None:
 def say_sign(reading: Reading, swap: str) -> None:
     """Print one line if scores rank unknown samples below known ones, beyond chance; `swap` is the flag for labels."""
     for model, columns in reading.models.items():
-        value = wrong_way(LAYOUTS[reading.metric], columns)
+        value = wrong_way(layout_of(reading.metric), columns)
         if value is None:
             continue
         several = len(reading.models) > 1

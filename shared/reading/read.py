@@ -7,9 +7,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..loading import metric_class
+from ..loading import metric_class, task_of
 from .boxes.reading import PREDICTED_FORMATS, REFERENCES, hold_boxes, read_boxes
-from .columns.metrics import LAYOUTS
+from .columns.metrics import layout_of
 from .maps.layouts import TITLES
 from .maps.maps import hold_maps, read_maps
 from .maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
@@ -31,9 +31,9 @@ class Reader(NamedTuple):
 
 
 _TITLES = "; ".join(TITLES.values())
-# of the metrics whose data come in files of one image each, too
+# of the tasks whose data come in files of one image each, too
 READERS: Mapping[str, Reader] = {
-    "openset_detection": Reader(
+    "detection": Reader(
         hold_boxes,
         read_boxes,
         {
@@ -41,7 +41,7 @@ READERS: Mapping[str, Reader] = {
             "references": f"{_listed(one.name for one in REFERENCES)}: folders, files or .zip archives",
         },
     ),
-    "anomaly_suite": Reader(
+    "anomaly": Reader(
         hold_maps,
         read_maps,
         {
@@ -78,10 +78,10 @@ def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     if not inputs and not any(value is not None for value in (choices.get("columns") or {}).values()):
         raise ValueError(
             f"inputs: expected a file, a folder, an archive, a list of files or a data frame, or columns by name, for "
-            f"{', '.join(LAYOUTS[metric].names)} of {metric}; got none"
+            f"{', '.join(layout_of(metric).names)} of {metric}; got none"
         )
     if holds(metric, [*map(_paths, inputs)]):
-        return READERS[metric].read(*inputs, **choices)
+        return READERS[task_of(metric)].read(*inputs, **choices)
     return rows_of(metric, *inputs, **choices).reading()
 
 
@@ -93,18 +93,27 @@ def takes(metric: str) -> str:
     """
     kinds = _listed(filter(None, SUFFIXES))
     lines = [f"Tables and arrays ({kinds}), whose columns are recognised by these names, or by values:", ""]
-    for column in LAYOUTS[metric].columns:
+    for column in layout_of(metric).columns:
         also = f": {_listed(column.names)}" if column.names else ""
         lines.append(f"- `{column.name}`{'' if column.required else ' (optional)'}{also}")
-    if metric in READERS:
+    if reads_images(metric):
         lines += ["", "Files of one image each:", ""]
-        lines += [f"- {name}: {kinds}" for name, kinds in READERS[metric].kinds.items()]
+        lines += [f"- {name}: {kinds}" for name, kinds in READERS[task_of(metric)].kinds.items()]
     return "\n".join(lines)
 
 
 def holds(metric: str, inputs: Sequence[Sequence[Path]]) -> bool:
     """Whether inputs are files of boxes, or of maps and masks, rather than tables and arrays."""
-    return metric in READERS and len(inputs) == 2 and READERS[metric].takes(inputs)
+    return reads_images(metric) and len(inputs) == 2 and READERS[task_of(metric)].takes(inputs)
+
+
+def reads_images(metric: str) -> bool:
+    """Whether the data of a metric may come in files of one image each.
+
+    >>> reads_images("openset_detection"), reads_images("ood_bench")
+    (True, False)
+    """
+    return task_of(metric) in READERS
 
 
 def _paths(places: Any) -> list[Path]:

@@ -11,10 +11,11 @@ import pytest
 
 import openworld_metrics
 from docs.building import figures
-from openworld_metrics.faces.page import credits
-from openworld_metrics.faces.page.credits import CHINA, DIGITS, FLOWER, Work
+from openworld_metrics.answers.credits import CHINA, DIGITS, FLOWER, Work
+from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.loading import METRICS
 
-CARDS = {f"metrics/{name}/README.md": origin.works for name, origin in credits.EXAMPLES.items()}
+CARDS = {f"metrics/{name}/README.md": subject_of(name).example.origin.works for name in METRICS}
 # every text beside pictures or data that are made from works of others
 SHOWN: dict[str, tuple[Work, ...]] = {
     **CARDS,
@@ -53,7 +54,7 @@ def test_every_text_with_a_picture_is_such_a_place(root: Path) -> None:
 @pytest.mark.parametrize("name", openworld_metrics.METRICS)
 def test_examples_ship_with_their_credits(name: str, root: Path) -> None:
     """CREDITS.md stands beside the files, and git tracks it, so a Space and a wheel get it."""
-    origin = credits.EXAMPLES[name]
+    origin = subject_of(name).example.origin
     folder = root / "metrics" / name / "examples"
     assert (folder / "CREDITS.md").read_text(encoding="utf-8") == origin.notice
     assert all(work.markdown in origin.notice for work in origin.works)
@@ -65,7 +66,7 @@ def test_examples_ship_with_their_credits(name: str, root: Path) -> None:
 
 
 def test_no_folder_of_examples_is_left_out(root: Path) -> None:
-    assert {path.parent.name for path in (root / "metrics").glob("*/examples")} == set(credits.EXAMPLES)
+    assert {path.parent.name for path in (root / "metrics").glob("*/examples")} == set(METRICS)
 
 
 @pytest.mark.parametrize("name", [*figures.FIGURES, *figures.WRITTEN])

@@ -15,7 +15,7 @@ import openworld_metrics
 from demo import compute, detection, report, table
 from docs.building import figures
 from openworld_metrics.answers import pictures
-from openworld_metrics.faces.page.credits import DIGITS
+from openworld_metrics.answers.credits import DIGITS
 
 
 @pytest.fixture(scope="module")

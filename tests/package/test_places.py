@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -12,28 +11,16 @@ import pytest
 from openworld_metrics.answers import subject
 from openworld_metrics.answers.ood import words
 from openworld_metrics.command.messages import explain
-from openworld_metrics.faces.page import credits
 from openworld_metrics.faces.page.pairs import siblings
-from openworld_metrics.loading import METRICS, metric_class
+from openworld_metrics.loading import METRICS, metric_class, task_of
 from openworld_metrics.ood.measures import _MEASURES
 from openworld_metrics.ood.ood_bench import OODBench
 from openworld_metrics.ranking.operating_points import RATES
-from openworld_metrics.reading.columns.metrics import LAYOUTS
 from openworld_metrics.written.hub import to_eval_results
 from tests import cases
+from tests.package.places import PLACES, missing_places
 
 ROOT = Path(__file__).parents[2]
-PLACES: Mapping[str, Collection[str]] = {
-    "LAYOUTS in shared/reading/columns/metrics.py": LAYOUTS,
-    "_MODULES in shared/answers/subject.py": subject._MODULES,
-    "README.md": (ROOT / "README.md").read_text("utf-8"),
-    "mkdocs.yml": (ROOT / "mkdocs.yml").read_text("utf-8"),
-    "docs/metrics/index.md": (ROOT / "docs" / "metrics" / "index.md").read_text("utf-8"),
-    "setup.cfg": (ROOT / "setup.cfg").read_text("utf-8"),
-    "tests/cases.py": (ROOT / "tests" / "cases.py").read_text("utf-8"),
-    "tests/metric/test_literals.py": (ROOT / "tests" / "metric" / "test_literals.py").read_text("utf-8"),
-    "shared/faces/page/credits.py": Path(str(credits.__file__)).read_text("utf-8"),
-}
 # measures that `cases.draw` leaves out, and their tests
 TESTED = {
     **dict.fromkeys((*RATES, "aupr_out_trapezoid", "aupr_in_trapezoid"), "tests/ood/test_thresholds.py"),
@@ -43,9 +30,16 @@ TESTED = {
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_each_place_names_each_metric(metric: str) -> None:
-    missing = [place for place, names in PLACES.items() if metric not in names]
+    missing = missing_places(metric, metric_class(metric).__name__, task_of(metric), ROOT)
     assert not missing, f"{metric} is missing in {', '.join(missing)}"
     assert metric_class(metric).name == metric
+
+
+def test_contributing_lists_the_places() -> None:
+    """Each in the steps of "Adding a metric"."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Adding a metric\n")[2].partition("\n## ")[0]
+    steps = text.replace("<name>", "NAME").replace("<task>", "TASK")
+    assert [place for place in PLACES if place not in steps] == []
 
 
 def test_metrics_of_one_page_have_one_form() -> None:

@@ -146,7 +146,7 @@ def test_a_room_says_in_a_line_what_lives_there() -> None:
 
 # files of the same subject in several rooms: a task, a format, or what one room makes and another shows
 IN_SEVERAL_ROOMS = {
-    *("anomaly", "detection", "ood", "topk"),
+    *("anomaly", "detection", "ood"),
     "coco",
     *("answer", "curves", "files", "maps", "masks", "pictures", "reading", "results"),
 }

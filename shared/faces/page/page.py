@@ -24,14 +24,13 @@ from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
 from ...reading.columns.kinds import READ_AS
-from ...reading.columns.metrics import LAYOUTS
-from ...reading.read import READERS
+from ...reading.columns.metrics import layout_of
+from ...reading.read import reads_images
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html
 from ..copies import FORMS
 from . import form, session, view, work, worker
-from .credits import EXAMPLES
 from .pairs import siblings
 from .session import Held
 from .worker import Look, PageError, Request, best_of
@@ -139,7 +138,7 @@ class Page:
         """Connect all events of a page of `demo`."""
         p = self.parts
         fields = [p[f"option-{name}"] for name in self.options]
-        columns = [p[f"of-{column.name}"] for column in LAYOUTS[self.metric].columns]
+        columns = [p[f"of-{column.name}"] for column in layout_of(self.metric).columns]
         choices = [p[f"choose-{name}"] for name in self.form.choices]
         looked = [part.input for part in (*columns, p["read_as"], p["leave_out"], p["by_position"], *choices)]
         typed = [event for one in fields if isinstance(one, gr.Textbox) for event in (one.submit, one.blur)]
@@ -219,7 +218,7 @@ class Page:
                     height=76,
                     elem_id=f"file{place}",
                 )
-            if self.metric in READERS:
+            if reads_images(self.metric):
                 with gr.Accordion("Photos behind the images", open=False):
                     p["photographs"] = gr.File(
                         label="Photos", file_count="multiple", file_types=[*PHOTOS], height=76, elem_classes="photos"
@@ -266,7 +265,7 @@ class Page:
         for name, (label, _) in self.form.choices.items():
             p[f"choose-{name}"] = gr.Checkbox(False, label=label, container=False, elem_id=f"choose-{name}")
         either = False
-        for column in LAYOUTS[self.metric].columns:
+        for column in layout_of(self.metric).columns:
             choices = self._example_look.offers.get(column.name, [])
             optional = "" if column.required and not column.part_of else " (optional)"
             p[f"of-{column.name}"] = gr.Dropdown(
@@ -276,7 +275,7 @@ class Page:
                 allow_custom_value=True,
                 label=f"{column.name}{optional}",
                 info=form.one_line(help_of.get(column.part_of or column.name, "The model of each row.")),
-                visible=bool(choices) or self.metric not in READERS,
+                visible=bool(choices) or not reads_images(self.metric),
                 elem_id=f"of-{column.name}",
             )
             either |= column.is_read_as
@@ -288,7 +287,7 @@ class Page:
         p["model"] = gr.Textbox(best_of(examples(self.metric)).model, visible=False)
         p["comparison"] = _html(js_on_load="openworld.choices(element, trigger)", **shown["comparison"])
         p["headline"] = _html(**shown["headline"])
-        if self.metric in READERS:
+        if reads_images(self.metric):
             self._images(shown)
         with gr.Row(equal_height=False, elem_classes="pictures"):
             for i in range(view.MAX_FIGURES):
@@ -299,7 +298,7 @@ class Page:
                         self._threshold(shown)
                     if i == 1:
                         p["decisions"] = _html(**shown["decisions"])
-        if self.metric not in READERS:
+        if not reads_images(self.metric):
             self._images(shown)
         p["worst"] = _html(**shown["worst"])
         with gr.Column(min_width=0, elem_classes="card"):
@@ -334,7 +333,7 @@ class Page:
     def _request(self, visit: Visit) -> Request:
         held = visit.values
         metric = held.get("metric", self.metric)
-        columns = [column.name for column in LAYOUTS[self.metric].columns]
+        columns = [column.name for column in layout_of(self.metric).columns]
         chosen = {name: value for name, (_, value) in self.form.choices.items() if held[f"choose-{name}"]}
         options = {name: held[f"option-{name}"] for name in self.options}
         uploads, pasted, photographs = visit.source or self._example
@@ -386,7 +385,7 @@ class Page:
 
     async def _flipped(self, visit: Visit) -> Updates:
         """Flip the sign of the scores that rank the wrong way round."""
-        column = LAYOUTS[self.metric].scores()
+        column = layout_of(self.metric).scores()
         seen = await work.run(visit.session, worker.look, self._request(visit))
         if column is None or not seen.flipped:
             return
@@ -439,8 +438,8 @@ class Page:
         }
         for name, offers in seen.offers.items():
             props[f"of-{name}"] = {"choices": [*offers], "value": [*seen.made_of.get(name, ())], "visible": True}
-        if not seen.offers and self.metric in READERS and not seen.error:
-            props |= {f"of-{column.name}": {"visible": False} for column in LAYOUTS[self.metric].columns}
+        if not seen.offers and reads_images(self.metric) and not seen.error:
+            props |= {f"of-{column.name}": {"visible": False} for column in layout_of(self.metric).columns}
         return view.changed(p, props)
 
     async def _changed(self, visit: Visit) -> Updates:
@@ -524,7 +523,7 @@ class Page:
         model = str(event._data.get("value", ""))
         answer = self._answer(answers, stamp, model)
         yield {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
-        if answer.images or not answers or not done or self.metric not in READERS:
+        if answer.images or not answers or not done or not reads_images(self.metric):
             return
         with suppress(work.SupersededError, PageError):
             images = await work.run(request.session_hash or "", worker.pictures, done[0], model)
@@ -598,13 +597,13 @@ class Page:
     def _example_request(self) -> Request:
         """The request of the form as it is built."""
         seen = self._example_look
-        wishes = {column.name: [*seen.made_of.get(column.name, ())] for column in LAYOUTS[self.metric].columns}
+        wishes = {column.name: [*seen.made_of.get(column.name, ())] for column in layout_of(self.metric).columns}
         options = self._usual(self.metric)
         photographs = self._example.photographs
         return Request(self.metric, self._example.files, wishes=wishes, options=options, photographs=photographs)
 
     def _example_card(self) -> tuple[Look, str, bool, str]:
-        return self._example_look, session.named(self._example.files), True, EXAMPLES[self.metric].html
+        return self._example_look, session.named(self._example.files), True, subject_of(self.metric).example.origin.html
 
 
 def _place(answer: Answer, number: Any) -> int:

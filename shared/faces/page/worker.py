@@ -20,14 +20,14 @@ from ...answers.answers import answers_of, results_of
 from ...answers.python import Source
 from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
-from ...loading import metric_class
+from ...loading import METRICS, metric_class, task_of
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.boxes.dataset import class_ids
 from ...reading.columns.cells import num_dimensions, runs
 from ...reading.columns.guesses import table_of
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
-from ...reading.columns.metrics import LAYOUTS, MadeOf
+from ...reading.columns.metrics import MadeOf, layout_of
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import MapSizeError, check_sizes, read_all
 from ...reading.places import unsigned
@@ -102,7 +102,7 @@ class PageError(Exception):
 
 def warm() -> None:
     """Import the modules of the first answer before anyone waits for it."""
-    for metric in ("ood_bench", "openset_detection", "anomaly_suite"):
+    for metric in METRICS:
         subject_of(metric)
 
 
@@ -150,7 +150,7 @@ def compute(
             implied = {name: value for name, value in reading.options.items() if name not in derived}
             own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
             options = with_class_ids({**own, **implied}, reading.classes)
-            how = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
+            how: dict[str, Any] = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
             tell = None if early is None else partial(_tell, early)
             answers = answers_of(request.metric, reading, options, intervals=intervals, numbers=tell, **how)
             best = shown or best_of(answers).model
@@ -237,8 +237,8 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         raise ValueError("expected a file, got none")
     if holds(request.metric, flat):
         several = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
-        choices = dict(request.choices) | ({"groups": True} if request.metric == "openset_detection" else {})
-        held = READERS[request.metric].read(*several, leave_out=request.leave_out, limits=PAGES, **choices)
+        choices = {**request.choices, **subject_of(request.metric).form.reads}
+        held = READERS[task_of(request.metric)].read(*several, leave_out=request.leave_out, limits=PAGES, **choices)
         check_sizes(held, PAGES)
         return held, None
     rows = rows_of(
@@ -270,14 +270,14 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         own = {name: [Path(path).name for path in sorted(paths)] for name, paths in models.items()}
         places = own if len(own) > 1 and rows is None else [path for paths in own.values() for path in paths]
         inputs.append(places[0] if isinstance(places, list) and len(places) == 1 else places)
-    choices: dict[str, Any] = dict(request.choices)
+    choices: dict[str, Any] = {**request.choices}
     if rows is not None:
         columns = {name: [*names] for name, names in rows.made_of.items() if [*names] != [*rows.guesses[name]]}
         choices = ({"columns": columns} if columns else {}) | (
             {"read_as": rows.read_as} if rows.read_as != "automatic" else {}
         )
-    elif request.metric == "openset_detection":
-        choices["groups"] = True
+    else:
+        choices |= subject_of(request.metric).form.reads
     flags = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
     return Source(inputs, choices | {name: True for name, is_set in flags.items() if is_set})
 
@@ -287,7 +287,7 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     options, reason = subject_of(request.metric).derive(reading)
     sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
     notes = dict.fromkeys(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in map(of_page, sentences))
-    layout = LAYOUTS[request.metric]
+    layout = layout_of(request.metric)
     aurocs = {name: wrong_way(layout, columns) for name, columns in reading.models.items()}
     turned = {name: value for name, value in aurocs.items() if value is not None}
     column = layout.scores()
@@ -315,7 +315,7 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
         return Look(**others)
     roles: dict[str, list[str]] = {}
     first: list[tuple[str, str, Sequence[str]]] = []
-    for column in LAYOUTS[metric].columns:
+    for column in layout_of(metric).columns:
         names = rows.made_of.get(column.name, ())
         table = table_of(column, names or None, rows.tables)
         numbered = runs(table)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...loading import task_of
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from .kinds import Classes, Clusters, Column, Images, Names, Qualities, Scores, TrueClasses
@@ -108,14 +109,14 @@ _OOD = (
     Column("OOD scores", ("scores_out", "scores_ood"), part_of="predictions", side=True),
 )
 _open = Layout(_OPEN, label="open_labels", of_logits=True)
+# of the metrics of a task, or of one that takes other columns
 LAYOUTS: Mapping[str, Layout] = {
-    "accuracyk": _TOPK,
+    "classification": _TOPK,
     "autkc": replace(_TOPK, columns=(replace(_TOPK.columns[0], is_read_as=False), *_TOPK.columns[1:])),
-    "macro_open_f": _open,
-    "micro_open_f": _open,
+    "open_set": _open,
     "openauc": replace(_open, columns=(*_OPEN, *(Column(name, part_of=name) for name in _PARTS))),
-    "ood_bench": Layout(_OOD, label="references", of_logits=True),
-    "openset_detection": Layout(
+    "ood": Layout(_OOD, label="references", of_logits=True),
+    "detection": Layout(
         (
             Images("predictions", ("boxes", "detections")),
             Images("references", ("ground_truth", "targets", "boxes"), source=1),
@@ -124,7 +125,7 @@ LAYOUTS: Mapping[str, Layout] = {
         ),
         inputs=2,
     ),
-    "anomaly_suite": Layout(
+    "anomaly": Layout(
         (
             Images("predictions", ("maps", "anomaly_maps", "scores")),
             Images("references", ("masks", "mask", "ground_truth", "gt"), source=1),
@@ -137,6 +138,18 @@ LAYOUTS: Mapping[str, Layout] = {
         inputs=2,
     ),
 }
+
+
+def layout_of(metric: str) -> Layout:
+    """The columns that a metric takes of files: its layout, or else that of its task. Raises ValueError without one.
+
+    >>> layout_of("openset_detection").inputs, layout_of("ood_bench").label
+    (2, 'references')
+    """
+    layout = LAYOUTS.get(metric) or LAYOUTS.get(task_of(metric))
+    if layout is None:
+        raise ValueError(f"{metric}: expected a layout of its columns in files, or of {task_of(metric)}, got none")
+    return layout
 
 
 MadeOf = Mapping[str, Sequence[str]]  # column of the metric → names of arrays

@@ -20,7 +20,7 @@ from ..columns.guesses import guessed_by_name, guessed_by_values, table_of
 from ..columns.kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
 from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
-from ..columns.metrics import LAYOUTS, MODELS, Layout, MadeOf, columns_in_use, is_used
+from ..columns.metrics import MODELS, Layout, MadeOf, columns_in_use, is_used, layout_of
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
@@ -335,7 +335,7 @@ def rows_of(
     Raises ValueError for an unknown column, for files that cannot be read, for rows that cannot be joined, and for
     names that no array has.
     """
-    layout, archives = LAYOUTS[metric], Archives(limits)
+    layout, archives = layout_of(metric), Archives(limits)
     if any(isinstance(value, str) and value != REST for value in (stated if isinstance(stated, Sequence) else ())):
         as_words = (replace(one, as_words=True) if isinstance(one, Labels) else one for one in layout.columns)
         layout = replace(layout, columns=tuple(as_words))

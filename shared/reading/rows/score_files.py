@@ -19,7 +19,7 @@ from ...metric.groups import BAR, GROUPS
 from ..columns.cells import noun_of
 from ..columns.guesses import check_direction, is_guess, picked_names
 from ..columns.kinds import Clusters, Column
-from ..columns.metrics import LAYOUTS
+from ..columns.metrics import layout_of
 from ..places import unsigned
 from ..reading import Reading
 from ..reasons import named
@@ -97,7 +97,7 @@ def read_scores(
     path, picked = split_place(str(place))
     table = read_table(path, [*picked, clusters] if picked and clusters is not None else picked)
     with named(path):
-        layout = LAYOUTS["ood_bench"]
+        layout = layout_of("ood_bench")
         of_clusters = next(column for column in layout.columns if isinstance(column, Clusters))
         there, column = {name.strip() for name in table.arrays}, replace(layout.columns[0], name="scores")
         by_name = not picked and column.name not in there and CONF in there

@@ -18,7 +18,7 @@ from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.columns.cells import number_at_end, stem
 from openworld_metrics.reading.columns.meaning import Meaning
-from openworld_metrics.reading.columns.metrics import LAYOUTS
+from openworld_metrics.reading.columns.metrics import layout_of
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
@@ -337,7 +337,7 @@ def test_the_census_of_rows_adds_up(tmp_path: Path) -> None:
         assert sum(map(len, reading.census.left_out.values())) == np.count_nonzero(wrong)
 
 
-@pytest.mark.parametrize("metric", LAYOUTS)
+@pytest.mark.parametrize("metric", METRICS)
 def test_no_input_and_no_place(metric: str) -> None:
     """Errors say what `read` takes, and name the input."""
     with pytest.raises(ValueError, match=f"inputs: expected a file, .* for .*references.* of {metric}; got none"):
@@ -434,7 +434,7 @@ def test_a_sign_that_is_needed(tmp_path: Path, run: Run) -> None:
 def test_what_a_reader_takes(metric: str) -> None:
     """Every column with every name is said by `describe`, the guide and Python."""
     text = takes(metric)
-    for column in LAYOUTS[metric].columns:
+    for column in layout_of(metric).columns:
         assert f"`{column.name}`" in text
         assert all(name in text for name in column.names)
 
@@ -480,7 +480,7 @@ def test_known_samples_with_class_ids_are_in_every_group() -> None:
         "references": np.asarray([0, 1, 2, -1, -1]),
         "groups": np.asarray(["id", "id", "id", "near", "far"], dtype=object),
     }
-    assert Meaning.of(LAYOUTS["ood_bench"], [], [columns]).shared == {"id"}
+    assert Meaning.of(layout_of("ood_bench"), [], [columns]).shared == {"id"}
 
 
 @pytest.mark.parametrize(("labels", "agree"), [("0,1,0", True), ("1,1,0", False), ("1,0,0", False), ("0,1", False)])

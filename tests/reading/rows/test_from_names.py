@@ -16,7 +16,7 @@ from hypothesis import given
 
 from openworld_metrics import read
 from openworld_metrics.ood.ood_bench import OODBench
-from openworld_metrics.reading.columns.metrics import LAYOUTS
+from openworld_metrics.reading.columns.metrics import layout_of
 from openworld_metrics.reading.rows.from_names import patterns_of
 from tests.conftest import Run
 from tests.examples import many, seeds
@@ -86,7 +86,7 @@ def test_parts_that_stand_for_every_value() -> None:
     for _ in range(200):
         rows = [tuple(rng.choice(("a", "b", None)) for _ in range(2)) for _ in range(rng.randint(1, 8))]
         names = [f"x{one or ''}-{other or ''}y" for one, other in rows]
-        (pattern,) = patterns_of(LAYOUTS["ood_bench"], {"groups_from_name": "x(a|b)?-(a|b)?y"})
+        (pattern,) = patterns_of(layout_of("ood_bench"), {"groups_from_name": "x(a|b)?-(a|b)?y"})
         expected: list[str | None] = []
         for row in rows:
             groups = [

@@ -13,6 +13,7 @@ from ..classification.topk import AUTKC, AccuracyK, known_ranks, topk_rates
 from ..metric.metric import Metric
 from .answer import Figure, Worst
 from .charts import MAX_WORST, Points, curves, names_of_rows
+from .credits import TENTH_OF_DIGITS
 from .subject import Computed, Example, Form, Subject, in_words
 
 MAX_K = 200  # ks drawn
@@ -100,7 +101,7 @@ def _subject(metric: type[Metric], question: str, key: str, words_of_switch: str
         metric=metric,
         question=question,
         leading=(key,),
-        example=Example("Ten handwritten digits, logits", ("digits.npz",), {"k_list": (1, 2, 3)}),
+        example=Example("Ten handwritten digits, logits", ("digits.npz",), TENTH_OF_DIGITS, {"k_list": (1, 2, 3)}),
         form=Form("class scores and labels", ("k_list", "ties"), switch=(_SWITCH, words_of_switch)),
         data=_data,
         words=words,

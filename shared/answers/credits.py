@@ -89,14 +89,3 @@ FLOWER_VIEWS = Origin(
     "good views.",
     (FLOWER,),
 )
-# of each metric's folder examples/
-EXAMPLES = {
-    "accuracyk": TENTH_OF_DIGITS,
-    "autkc": TENTH_OF_DIGITS,
-    "macro_open_f": SIX_DIGITS,
-    "micro_open_f": SIX_DIGITS,
-    "openauc": SIX_DIGITS,
-    "ood_bench": SIX_DIGITS,
-    "openset_detection": PASTED_DIGITS,
-    "anomaly_suite": FLOWER_VIEWS,
-}
