@@ -50,6 +50,7 @@ DISTRIBUTIONS = {
     "PIL": "pillow",
     "apache_beam": "apache-beam",
     "array_api_compat": "array-api-compat",
+    "markdown_it": "markdown-it-py",
     "sklearn": "scikit-learn",
     "yaml": "pyyaml",
 }

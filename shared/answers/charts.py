@@ -34,10 +34,11 @@ def model_score(computed: Computed) -> str:
     return f"{computed.model} score" if computed.rivals else "score"
 
 
-def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]]) -> Histogram:
+def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], *, of_all: bool = False) -> Histogram:
     """The shares of each side's samples in common bins of score; the note says how many lie far out, and are not drawn.
 
-    Parameters: title and unit of the scores, in words; name, role and scores of each side.
+    Parameters: title and unit of the scores, in words; name, role and scores of each side; of_all, whether shares are
+    of all samples, on one scale, as for kinds of which one may have few.
 
     >>> drawn = histogram("Scores", "score", [("OOD", "unknown", Side(np.asarray([0.1, 0.9, np.inf])))])
     >>> drawn.series[0].y, drawn.note
@@ -47,10 +48,10 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]]) -> 
     low, high = _axis([own[np.abs(own) < LARGE] for own in scores])
     number = sum(int(side.total) for *_, side in sides)
     edges = _edges(low, high, min(BINS, 5 + number // 2))
-    series, notes = [], []
+    series, notes = [], [f"shares of all {number:,} samples"] if of_all else []
     for (name, role, side), own in zip(sides, scores):
         sizes, inside = np.asarray(side.sizes), (own >= edges[0]) & (own <= edges[-1])
-        shares = np.histogram(own[inside], edges, weights=sizes[inside])[0] / max(1, side.total)
+        shares = np.histogram(own[inside], edges, weights=sizes[inside])[0] / max(1, number if of_all else side.total)
         series.append(Series(name, role, edges[:-1].tolist(), shares.tolist()))
         left = int(sizes[~inside].sum())
         if left:

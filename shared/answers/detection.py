@@ -402,7 +402,7 @@ SUBJECT = Subject(
     form=Form(
         "predicted and true boxes",
         ("known_classes", "unknown_class_id", "protocol"),
-        ("Predictions", "References"),
+        ("Predicted boxes", "True boxes"),
         ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml")),
         reads={"groups": True},
     ),

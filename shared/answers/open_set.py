@@ -97,7 +97,7 @@ def _data(computed: Computed) -> str:
 def _scores_by_kind(computed: Computed) -> Figure:
     each = [(kind, role, side) for (kind, role), side in zip(KINDS.items(), sides(computed))]
     unit = f"{model_score(computed)}, higher is more unknown"
-    return histogram("Scores by kind", unit, [*each[1:], each[0]])
+    return histogram("Scores by kind", unit, [*each[1:], each[0]], of_all=True)
 
 
 def _worst(computed: Computed) -> Sequence[Worst]:

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from openworld_metrics import read
-from openworld_metrics.answers.answer import Curves, Series
+from openworld_metrics.answers.answer import Curves, Histogram, Series
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.charts import drawn_vertices
 from openworld_metrics.answers.saved import POINTS, saved_answers
@@ -87,3 +87,20 @@ def test_drawn_vertices(seed: int, steps: bool) -> None:
     ]
     assert gaps[2] == pytest.approx(0, abs=1e-9)
     assert gaps[1] <= gaps[0] + 0.01
+
+
+@pytest.mark.parametrize("metric", ["openauc", "macro_open_f", "micro_open_f"])
+def test_histograms_by_kind_have_one_scale(metric: str) -> None:
+    """Bars of all kinds are shares of all samples: a kind of few samples has low bars."""
+    for answer in saved_answers(script(metric).parent / "examples" / "answers.json").values():
+        figure = next(one for one in answer.figures if one.title == "Scores by kind")
+        decisions = answer.decisions
+        assert decisions is not None
+        assert isinstance(figure, Histogram)
+        totals = {
+            name: sum(decisions.counts[cell][0] for cell in cells.values()) for name, cells in decisions.table.items()
+        }
+        for series in figure.series:
+            drawn = sum(series.y) * sum(totals.values())
+            assert 0.9 * totals[series.name] <= drawn <= totals[series.name] + 1e-6
+        assert f"shares of all {sum(totals.values()):,} samples" in figure.note

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,9 +9,9 @@ from typing import Any
 import gradio as gr
 
 from ...answers.subject import subject_of
-from ...loading import metric_class, script
+from ...loading import metric_class
 from ...metric.metric import OF_EVERY_METRIC
-from ...texts import texts
+from .vocabulary import words_of_option
 
 # `regions` needs masks with numbered regions, which no picture holds; the results of a page are shares
 HIDDEN = frozenset({"significant_bits", "per_sample", "regions", "percent", *OF_EVERY_METRIC} - {"confidence_level"})
@@ -41,28 +40,16 @@ CHOICES: Mapping[str, Sequence[str]] = {
     "roc_metrics": ("eer", "pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80"),
     "ties": ("strict", "optimistic", "expected"),
 }
-LABELS: Mapping[str, str] = {  # of options whose names say little
-    "confidence_level": "Interval",
-    "fpr_list": "Unknown samples accepted, at most",
-    "integration_limits": "Area up to these false-positive rates",
-    "k_list": "Values of k",
-    "levels": "Judge images, pixels, or both",
-    "metrics": "Numbers",
-    "num_classes": "Number of known classes",
-    "positive": "Positive side",
-    "t_list": "Thresholds",
-    "ties": "Equal scores",
-    "tpr": "Unknown samples rejected, at least",
-}
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option of a metric: its name, default, the type in its class, and its help."""
+    """An option of a metric: its name, default, the type in its class, its label and its help, in words."""
 
     name: str
     default: Any
     kind: str
+    label: str
     help: str
 
     @property
@@ -110,10 +97,14 @@ class Option:
         return _number(text)
 
     def control(self, value: Any) -> Any:
-        """Its control with a value, labelled in words, with its name and the help of its argument."""
-        label, choices = LABELS.get(self.name, self.name.replace("_", " ").capitalize()), self.choices
-        info = f"{self.name}: {self.help}"
-        shared = {"label": label, "info": info, "value": self.shown(value), "elem_id": f"option-{self.name}"}
+        """Its control with a value, labelled in words, with its name and help below."""
+        choices = self.choices
+        shared = {
+            "label": self.label,
+            "info": f"{self.name}: {self.help}" if self.help else self.name,
+            "value": self.shown(value),
+            "elem_id": f"option-{self.name}",
+        }
         if self.is_flag:
             return gr.Checkbox(**shared)
         if choices and self.is_list:
@@ -128,11 +119,10 @@ class Option:
 def options_of(metric: str) -> dict[str, Option]:
     """The options that the page of a metric shows, the open ones first."""
     kinds = {field.name: str(field.type) for field in fields(metric_class(metric))}
-    help_of = argument_help(texts(script(metric)).inputs)
     defaults = metric_class(metric).options
     open_ = subject_of(metric).form.open
     names = [*open_, *(name for name in defaults if name not in (*HIDDEN, *open_))]
-    return {name: Option(name, defaults[name], kinds.get(name, ""), one_line(help_of.get(name, ""))) for name in names}
+    return {name: Option(name, defaults[name], kinds.get(name, ""), *words_of_option(name)) for name in names}
 
 
 def parsed(metric: str, values: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,26 +161,6 @@ def from_query(metric: str, query: Mapping[str, str]) -> dict[str, Any]:
         elif not choices or text in choices or "int" in option.kind:
             values[name] = text
     return values
-
-
-def argument_help(inputs: str) -> dict[str, str]:
-    r"""The help of each argument, from the Args section of a metric's docstring.
-
-    >>> argument_help("Args:\n    a, b: what\n        they are.\n    c: other.\n\nReturns:\n    d: no.\n")
-    {'a': 'what they are.', 'b': 'what they are.', 'c': 'other.'}
-    """
-    section = inputs.partition("Args:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w[\w, ]*): ((?:.*)(?:\n {8,}.*)*)", section, flags=re.MULTILINE)
-    return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
-
-
-def one_line(text: str) -> str:
-    """The first sentence of a text; a page shows the rest, such as defaults, itself.
-
-    >>> one_line("Ks to report. More is said here. Defaults to (1,).")
-    'Ks to report.'
-    """
-    return re.split(r"(?<=\.)\s+(?=[A-Z])", text)[0]
 
 
 def _number(text: str) -> Any:

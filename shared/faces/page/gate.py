@@ -10,10 +10,21 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...loading import METRICS
+from .cards import FOLDER
 
 MAX_BODY = 1_000_000  # bytes of a call, which is parsed on the thread of all visitors
 # [^/]+ is one part of a path; Gradio serves more, such as statistics, runs, a proxy, and components' functions
-_OWN = ("", *METRICS, "config", "theme.css", "favicon.ico", "robots.txt", "assets/.+", "static/.+")
+_OWN = (
+    "",
+    *METRICS,
+    *(f"{FOLDER}/{name}" for name in METRICS),
+    "config",
+    "theme.css",
+    "favicon.ico",
+    "robots.txt",
+    "assets/.+",
+    "static/.+",
+)
 _CALLS = ("app_id", "info", "openapi.json", "startup-events", "heartbeat/[^/]+", "upload_progress", "queue/data")
 _READ = (*_CALLS, "call/[^/]+/[^/]+", "file=(?!https?:).+")
 ROUTES = {

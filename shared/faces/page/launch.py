@@ -15,6 +15,7 @@ from ...reading.limits import PAGES
 from ..moving import theme_css
 from ..palette import css
 from . import work, worker
+from .cards import ROUTES
 from .gate import gate
 from .page import Page
 from .worker import PageError
@@ -94,6 +95,7 @@ def launch(demo: gr.Blocks, **settings: Any) -> Any:
     head = f"<script>window.openworldLimit = {PAGES.size};\n{script}</script><style>{nav}</style>"
     options: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
     options |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
-    options["app_kwargs"] = {"middleware": [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]}
+    middleware = [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]
+    options["app_kwargs"] = {"middleware": middleware, "routes": ROUTES}
     demo.queue(max_size=QUEUE, default_concurrency_limit=2, api_open=False)
     return demo.launch(**{**options, **settings})

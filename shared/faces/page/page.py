@@ -30,9 +30,10 @@ from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html
 from ..copies import FORMS
-from . import form, session, view, work, worker
+from . import cards, form, session, view, work, worker
 from .pairs import siblings
 from .session import Held
+from .vocabulary import label_of
 from .worker import Look, PageError, Request, best_of
 
 LOCAL = (
@@ -196,7 +197,9 @@ class Page:
             gr.HTML(LOCAL, apply_default_css=False)
         subject = subject_of(self.metric)
         space, about = os.environ.get("SPACE_ID"), texts(script(self.metric)).description
-        card = f"https://huggingface.co/spaces/{space}/blob/main/README.md" if space else ""
+        card = (
+            f"https://huggingface.co/spaces/{space}/blob/main/README.md" if space else f"{cards.FOLDER}/{self.metric}"
+        )
         facts = {"name": self.metric, "question": subject.question, "about": about, "card": card}
         heading = html.rendered("heading", **facts)
         gr.HTML(heading, apply_default_css=False)
@@ -261,20 +264,21 @@ class Page:
             p["address"] = _html("", visible=False)
 
     def _columns(self) -> None:
-        p, help_of = self.parts, form.argument_help(texts(script(self.metric)).inputs)
+        p = self.parts
         for name, (label, _) in self.form.choices.items():
             p[f"choose-{name}"] = gr.Checkbox(False, label=label, container=False, elem_id=f"choose-{name}")
         either = False
         for column in layout_of(self.metric).columns:
             choices = self._example_look.offers.get(column.name, [])
             optional = "" if column.required and not column.part_of else " (optional)"
+            label = label_of(self.metric, column)
             p[f"of-{column.name}"] = gr.Dropdown(
                 choices,
                 value=[*self._example_look.made_of.get(column.name, [])],
                 multiselect=True,
                 allow_custom_value=True,
-                label=f"{column.name}{optional}",
-                info=form.one_line(help_of.get(column.part_of or column.name, "The model of each row.")),
+                label=f"{label}{optional}",
+                info=None if label.lower() == column.name.lower() else column.name,
                 visible=bool(choices) or not reads_images(self.metric),
                 elem_id=f"of-{column.name}",
             )

@@ -23,19 +23,18 @@ from ...arrays.arrays import reads_as_number
 from ...loading import METRICS, metric_class, task_of
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.boxes.dataset import class_ids
-from ...reading.columns.cells import num_dimensions, runs
-from ...reading.columns.guesses import table_of
+from ...reading.columns.cells import num_dimensions
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
 from ...reading.columns.metrics import MadeOf, layout_of
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import MapSizeError, check_sizes, read_all
-from ...reading.places import unsigned
 from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
 from ...reading.rows.joins import JoinError
 from ...reading.rows.rows import Rows, rows_of
 from ...written.files import write_file
+from .vocabulary import roles_of
 
 MAX_MODELS = 20
 MAX_IMAGES = 48
@@ -313,17 +312,8 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
     """A look at tables: their size, and the role and first cells of each column."""
     if rows is None:
         return Look(**others)
-    roles: dict[str, list[str]] = {}
+    roles = roles_of(metric, rows)
     first: list[tuple[str, str, Sequence[str]]] = []
-    for column in layout_of(metric).columns:
-        names = rows.made_of.get(column.name, ())
-        table = table_of(column, names or None, rows.tables)
-        numbered = runs(table)
-        for name in names:
-            plain = name if name in table.arrays else unsigned(name).partition("[:,")[0]
-            sign = "minus " if name[:1] == FLIPPED and name != plain else ""
-            for member in numbered.get(plain, [plain]):
-                roles.setdefault(member, []).append(sign + column.name)
     for table in rows.tables:
         shown = [name for name in table.arrays if name in roles] + [name for name in table.arrays if name not in roles]
         for name in sorted(shown[:_COLUMNS], key=[*table.arrays].index):
