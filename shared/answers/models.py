@@ -171,7 +171,7 @@ def marked(summaries: Mapping[str, Summary], differences: Sequence[Difference]) 
     return marks
 
 
-def verdicts_of(differences: Sequence[Difference], best: str, key: str, title: str) -> list[str]:
+def verdicts_of(differences: Sequence[Difference], best: str, key: str, title: str, *, minus: str = "−") -> list[str]:
     """A sentence on the best model and each rival, of at most five, the closest first.
 
     >>> row = Difference("knn", "energy", "auroc", (0.820, 0.817), 0.003, -0.019, 0.025, 0.8, "", True)
@@ -183,16 +183,17 @@ def verdicts_of(differences: Sequence[Difference], best: str, key: str, title: s
     sentences = []
     for row in rows[:MAX_SENTENCES]:
         verdict = f"{row.better} is better" if row.better else NO_DIFFERENCE
-        difference, low, high = (_shown(value, bool(row.better)) for value in (row.difference, row.low, row.high))
+        numbers = (_shown(value, bool(row.better)) for value in (row.difference, row.low, row.high))
+        difference, low, high = (text.replace("-", minus) for text in numbers)
         sign, ends = "+" * (row.difference >= 0), f"[{low}, {high}]" if math.isfinite(row.low) else TOO_FEW
         sentences.append(f"{best} vs {row.second}: {title} {sign}{difference} {ends}, {verdict}")
     return sentences
 
 
 def _shown(value: float, more: bool) -> str:
-    """A number with three decimals and a true minus sign; with `more` where it would wrongly read 0, in a difference.
+    """A number with three decimals; with `more` where it would wrongly read 0, in a difference.
 
     >>> _shown(-0.00025, False), _shown(-0.00025, True)
-    ('−0.000', '−0.00025')
+    ('-0.000', '-0.00025')
     """
-    return (number_text(value) if more else decimal_text(value, DIGITS)).replace("-", "−")
+    return number_text(value) if more else decimal_text(value, DIGITS)

@@ -7,6 +7,8 @@ from types import MappingProxyType
 
 import click
 
+from ..arrays.checks import did_you_mean
+from ..loading import METRICS
 from .interrupts import quiet_ctrl_c
 from .messages import show
 
@@ -33,6 +35,22 @@ class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names of the commands."""
         return sorted(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that arguments begin with. Raises UsageError for another word, with the nearest command."""
+        name = args[0]
+        if not name.startswith("-") and name not in COMMANDS:
+            near = did_you_mean(name, COMMANDS) or self._metric(name)
+            raise click.UsageError(f"expected a command, one of {', '.join(COMMANDS)}, got {name!r}{near}")
+        return super().resolve_command(ctx, args)
+
+    @staticmethod
+    def _metric(name: str) -> str:
+        """The command for the name of a metric in place of one; "" for other names."""
+        near = did_you_mean(name.lower().replace("-", "_"), METRICS)
+        return near.replace("mean '", "mean 'compute ")
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command with a name; None if there is none."""

@@ -224,7 +224,7 @@ def _compared(subject: Subject, done: Computation, how: Mapping[str, Any]) -> li
         return [comparison_text(table, (first, second), kinds=kinds, level=done.level or LEVEL, **how)]
     key, *_ = leading_keys(subject, summaries[next(iter(summaries))])
     best = best_of(summaries, key)
-    return ["\n".join(verdicts_of(differences_of(summaries, done, best), best, key, key))]
+    return ["\n".join(verdicts_of(differences_of(summaries, done, best), best, key, key, minus="-"))]
 
 
 def _answer(subject: Subject, done: Computation, options: Mapping[str, Any]) -> Answer:

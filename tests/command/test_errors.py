@@ -62,7 +62,7 @@ PAIRS = {
     "long.parquet:score": "long.parquet: score, row 6809: this cell is empty or NaN.*, counted from row 8192",
 }
 WRONG = {
-    "no such command": (["conpute"], "No such command 'conpute'"),
+    "no such command": (["conpute"], "got 'conpute'; did you mean 'compute'?"),
     "no such flag": (["compute", "openauc", "--refs", "x.npy"], "No such option"),
     "no such file": (["compute", "accuracyk", "--predictions", "none.npy"], "none.npy: No such file or directory"),
     "flipped bits": (

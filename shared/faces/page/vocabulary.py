@@ -86,7 +86,7 @@ OPTIONS: Mapping[str, tuple[str, str]] = {
 
 
 def words_of_option(name: str) -> tuple[str, str]:
-    """The label and the help of an option; those of a new one are its name and none.
+    """The label and the help of an option; a new one has its name and no help.
 
     >>> words_of_option("ignore_value")[0], words_of_option("my_option")
     ('Value to leave out', ('My option', ''))

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...arrays.arrays import widen
-from ...arrays.checks import as_numbers as checked_numbers
+from ...arrays.checks import as_numbers as checked_numbers, did_you_mean
 from ..places import unsigned
 from ..reasons import named
 from ..tables.files import Lines, Streamed, Table, side_by_side
@@ -124,6 +124,7 @@ class Column:
         if array is None:
             raise ValueError(
                 f"{self.name}: expected names of columns, got {name!r}; there are {', '.join(table.arrays)}"
+                f"{did_you_mean(name, table.arrays)}"
             )
         if name[:1] != FLIPPED:
             return array

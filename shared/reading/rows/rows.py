@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays.checks import REST
+from ...arrays.checks import REST, did_you_mean
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ..columns.cells import are_blank, noun_of, num_dimensions, plain
@@ -382,7 +382,8 @@ def rows_of(
     for name, own in chosen.items() if inputs else ():
         if not {*own} <= {*offers[name]}:
             there = ", ".join(offers[name])
-            raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}")
+            near = did_you_mean(next(one for one in own if one not in offers[name]), offers[name])
+            raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}{near}")
     kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers.get(name, ())}}
     made_of: dict[str, Sequence[str]] = {**guesses, **kept, **chosen}
     if layout.label not in chosen:
