@@ -29,6 +29,8 @@ SCRIPTS = {
     for section in SECTIONS
     for i, script in enumerate(re.findall(r"```python\n(.*?)```", section, flags=re.DOTALL))
 }
+DRAWN = dict(confidence_level=0.9, n_resamples=20)
+OPTIONS = ", ".join(f"{name}={value}" for name, value in DRAWN.items())
 NEEDED = {"Dask": "distributed", "SQL": "duckdb", "Ray Data": "ray", "Spark": "pyspark", "Beam": "apache_beam"}
 pytestmark = pytest.mark.timeout(1000)  # an engine may take a quarter of an hour to start and to end, see `run`
 
@@ -60,6 +62,8 @@ def scores(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("engines")
     (script,) = re.findall(r"```python\n(.*?)```", INTRODUCTION, flags=re.DOTALL)
     assert "ROWS = 1_000\n" in script
+    assert '"site": sites}' in script
+    script = script.replace('"site": sites}', '"site": sites, "speaker": rng.integers(2**60, 2**60 + 300, ROWS)}')
     run(script.replace("ROWS = 1_000\n", f"ROWS = {ROWS}\n"), folder)
     assert sum(pq.read_metadata(file).num_rows for file in folder.glob("scores/*.parquet")) == 4 * ROWS
     return folder
@@ -101,6 +105,32 @@ def test_an_engine_gives_the_bits_of_one_process(name: str, scores: Path, expect
     table = expected["groups"]
     sites = {site: {key: table[key][i] for key in ("auroc", "fpr95tpr")} for i, site in enumerate(table["group"])}
     assert by_site == ([sites] if name in ("Ray Data 0", "Spark 0", "Beam 0", "Daft 0") else [])
+
+
+def with_clusters(script: str) -> str:
+    """A block of the guide for speakers in place of sites, and with intervals, which draw them."""
+    for site, speaker in (
+        ('"groups": "site"', '"clusters": "speaker"'),
+        ('"groups": 2', '"clusters": 2'),
+        ("score, label, site", "score, label, speaker"),
+        ('scores["label"], scores["site"]', 'scores["label"], scores["speaker"]'),
+        ("metric = OODBench()", f"metric = OODBench({OPTIONS})"),
+        ("print(OODBench()", f"print(OODBench({OPTIONS})"),
+    ):
+        script = script.replace(site, speaker)
+    aggregates = r"((?:ray_aggregate|beam_combine|compute_parquet)\(.*columns)\)"
+    return re.sub(aggregates, rf"\1, {OPTIONS})", script)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [name for name in SCRIPTS if name not in ("One process 0", "Fewer bits 0")])
+def test_an_engine_draws_the_clusters_of_one_process(name: str, scores: Path) -> None:
+    """The speakers' rows lie in all files and row groups."""
+    check_engine(name)
+    table = pq.read_table(scores / "scores")
+    columns = dict(predictions=table["score"], references=table["label"], clusters=table["speaker"])
+    expected = OODBench(**DRAWN).compute(**columns)  # type: ignore[arg-type]
+    assert run(with_clusters(SCRIPTS[name]), scores)[0] == expected
 
 
 @pytest.mark.slow

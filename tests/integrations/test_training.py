@@ -23,6 +23,7 @@ RNG = np.random.default_rng(4)
 LOGITS = RNG.normal(size=(22, CLASSES)).astype(np.float32)
 LABELS = RNG.integers(-1, CLASSES, 22)
 LABELS[LABELS < 0] = -100
+SPEAKERS = np.arange(22) // 3 * 2**33
 
 
 def prediction(rows: slice = slice(None)) -> Any:
@@ -38,6 +39,23 @@ def direct(logits: Any, labels: Any, score: str = "msp") -> dict[str, float]:
         **flat(om.MacroOpenF().compute(**columns, open_scores=scores)),
         **flat(om.AccuracyK(k_list=(1, 2), ignore_unknown=True).compute(**columns)),
         **flat(om.OODBench().compute(predictions=scores, references=(labels < 0).astype(int))),
+    }
+
+
+def drawn() -> list[Any]:
+    options: dict[str, Any] = dict(confidence_level=0.9, n_resamples=15)
+    return [om.OpenAUC(**options), om.AccuracyK(ignore_unknown=True, **options), om.OODBench(**options)]
+
+
+def direct_by_speaker() -> dict[str, float]:
+    """Three metrics whose intervals draw speakers."""
+    openauc, accuracyk, ood_bench = drawn()
+    scores, columns = np.asarray(SCORES["msp"](LOGITS)), dict(references=LABELS, clusters=SPEAKERS)
+    unknown = (LABELS < 0).astype(int)
+    return {
+        **flat(openauc.compute(predictions=LOGITS, open_scores=scores, **columns)),
+        **flat(accuracyk.compute(predictions=LOGITS, **columns)),
+        **flat(ood_bench.compute(predictions=scores, references=unknown, clusters=SPEAKERS)),
     }
 
 
@@ -103,18 +121,9 @@ def test_classes_that_no_logit_is_highest_of_are_counted(num_classes: int | None
 def test_clusters_beside_the_labels(preprocessed: bool, by_batches: bool) -> None:
     """As of label_names=["labels", "speaker"], where each utterance has the number of its speaker."""
     torch = pytest.importorskip("torch")
-    clusters, drawn = np.arange(22) // 3 * 2**33, dict(confidence_level=0.9, n_resamples=15)
-    unknown = (LABELS < 0).astype(int)
-    scores, columns = np.asarray(SCORES["msp"](LOGITS)), dict(predictions=LOGITS, references=LABELS)
-    expected = {
-        **flat(om.OpenAUC(**drawn).compute(**columns, open_scores=scores, clusters=clusters)),
-        **flat(om.AccuracyK(ignore_unknown=True, **drawn).compute(**columns, clusters=clusters)),
-        **flat(om.OODBench(**drawn).compute(predictions=scores, references=unknown, clusters=clusters)),
-    }
-    metrics = [om.OpenAUC(**drawn), om.AccuracyK(ignore_unknown=True, **drawn), om.OODBench(**drawn)]
-    compute = compute_metrics(metrics, clusters=True)
+    compute, expected = compute_metrics(drawn(), clusters=True), direct_by_speaker()
     for rows in (slice(0, 9), slice(9, 22)) if by_batches else (slice(None),):
-        logits, labels = LOGITS[rows], (LABELS[rows], clusters[rows])
+        logits, labels = LOGITS[rows], (LABELS[rows], SPEAKERS[rows])
         kept: Any = logits
         if preprocessed:
             tensors = torch.tensor(logits), tuple(map(torch.tensor, labels))
@@ -123,7 +132,7 @@ def test_clusters_beside_the_labels(preprocessed: bool, by_batches: bool) -> Non
         results = compute(batch, compute_result=rows.stop == 22) if by_batches else compute(batch)
     assert results == expected
     lists = SimpleNamespace(
-        predictions=[LOGITS[:9], LOGITS[9:]], label_ids=[(LABELS[:9], clusters[:9]), (LABELS[9:], clusters[9:])]
+        predictions=[LOGITS[:9], LOGITS[9:]], label_ids=[(LABELS[:9], SPEAKERS[:9]), (LABELS[9:], SPEAKERS[9:])]
     )
     assert compute(lists) == expected
     with pytest.raises(TypeError, match="label_ids: expected labels and clusters, as of two label_names, got 1"):
@@ -256,8 +265,9 @@ def test_errors(metrics: Any, scores: Any, error: type[Exception], message: str)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+@pytest.mark.parametrize("speakers", ["", "with speakers"])
 @pytest.mark.parametrize("mode", ["at once", "at once, preprocessed", "by batches", "by batches, one loader"])
-def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
+def test_trainer(mode: str, speakers: str, load: Load, tmp_path: Path) -> None:
     """Two evaluations, one that is aborted in its third batch, twice, and one more: all as direct."""
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
@@ -271,7 +281,8 @@ def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
             super().__init__()
             self.scale = torch.nn.Parameter(torch.ones(1))
 
-        def forward(self, rows: Any, labels: Any = None) -> Any:
+        def forward(self, rows: Any, labels: Any = None, speaker: Any = None) -> Any:
+            assert (speaker is not None) == bool(speakers)
             self.calls += 1
             if self.calls == self.fails:
                 raise RuntimeError("out of memory")
@@ -285,16 +296,19 @@ def test_trainer(mode: str, load: Load, tmp_path: Path) -> None:
         use_cpu=True,
         report_to=[],
         disable_tqdm=True,
-        label_names=["labels"],
+        label_names=["labels", "speaker"] if speakers else ["labels"],
         batch_eval_metrics="batches" in mode,
         **options,
     )
     data = [{"rows": torch.from_numpy(row), "labels": int(label)} for row, label in zip(LOGITS, LABELS)]
+    if speakers:
+        data = [{**sample, "speaker": int(speaker)} for sample, speaker in zip(data, SPEAKERS)]
     model = Model()
-    compute = compute_metrics(four(load))
+    compute = compute_metrics(drawn(), clusters=True) if speakers else compute_metrics(four(load))
     kept = {"preprocess_logits_for_metrics": compute.preprocess_logits} if "preprocessed" in mode else {}
     trainer = transformers.Trainer(model, arguments, eval_dataset=data, compute_metrics=compute, **kept)
-    expected = {f"eval_{name}": value for name, value in direct(LOGITS, LABELS).items()}
+    results = direct_by_speaker() if speakers else direct(LOGITS, LABELS)
+    expected = {f"eval_{name}": value for name, value in results.items()}
 
     def evaluated() -> dict[str, float]:
         results = trainer.evaluate()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from openworld_metrics import precision_recall_curve
 from openworld_metrics.answers import subject
 from openworld_metrics.answers.ood import words
 from openworld_metrics.command.messages import explain
@@ -35,94 +38,20 @@ def test_each_place_names_each_metric(metric: str) -> None:
     assert metric_class(metric).name == metric
 
 
-def test_contributing_lists_the_places() -> None:
-    """Each in the steps of "Adding a metric"."""
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Adding a metric\n")[2].partition("\n## ")[0]
-    steps = text.replace("<name>", "NAME").replace("<task>", "TASK")
-    assert [place for place in PLACES if place not in steps] == []
-
-
-def test_metrics_of_one_page_have_one_form() -> None:
-    """But for the words of the switch, and each is on the page of the other."""
-    pairs = {name: [*siblings(name)] for name in METRICS}
-    of_f, of_k = ["macro_open_f", "micro_open_f"], ["accuracyk", "autkc"]
-    assert {name: pair for name, pair in pairs.items() if len(pair) > 1} == {
-        **dict.fromkeys(of_f, of_f),
-        **dict.fromkeys(of_k, of_k),
-    }
-    for name, pair in pairs.items():
-        assert name in pair
-        forms = [subject.subject_of(each).form for each in pair]
-        assert len({(each.needs, each.open, each.switch[0]) for each in forms}) == 1
-        assert all(option in metric_class(name).options for option in forms[0].open)
-
-
-@cache
-def drawn() -> frozenset[str]:
-    """The measures of ood_bench that `cases.draw` draws."""
-    return frozenset(name for seed in range(60) for name in cases.draw("ood_bench", seed)[1]["metrics"])
-
-
-@pytest.mark.parametrize("measure", _MEASURES)
-def test_each_measure_is_in_its_places(measure: str) -> None:
-    missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
-    missing += (
-        [] if _MEASURES[measure].higher is not None or measure == "answered" else ["_MEASURES, with a direction,"]
+def test_contributing_names_each_folder_and_what_is_generated() -> None:
+    """In its first tree: the folders of the repository, those of tests that are no rooms, the files of a metric."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    tree = re.findall(
+        r"^ {4}( *)([\w/<>]+/) ", text.partition("\n## Where things are")[2].partition("\nThe folders")[0], re.M
     )
-    for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
-        missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
-    if measure in TESTED:
-        assert measure in (ROOT / TESTED[measure]).read_text("utf-8")
-    else:
-        missing += [] if measure in drawn() else ["draw_ood_bench in tests/cases.py"]
-    assert not missing, f"{measure} is missing in {', '.join(missing)}"
-
-
-@pytest.mark.parametrize(
-    ("name", "here"),
-    [
-        ("AUPRC", "that is 'aupr_out', or"),
-        ("ap", "that is 'aupr_out', or"),
-        ("mcc", "that is 'matthews_corrcoef' at a threshold here"),
-        ("F1", "that is 'f1_score' at a threshold here"),
-        ("Sensitivity", "that is 'tpr' at a threshold, or 'tpr5fpr'"),
-        ("specificity", "that is 'tnr' at a threshold"),
-        ("FPR@95", "that is 'fpr95tpr' here"),
-        ("AUROC", "that is 'auroc' here"),
-        ("minDCF", "did you mean 'mindcf@p1'?"),
-    ],
-)
-def test_names_of_elsewhere(name: str, here: str) -> None:
-    with pytest.raises(ValueError, match=f"unknown metric '{name}'.*; {re.escape(here)}"):
-        OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
-
-
-def test_the_guide_has_these_names() -> None:
-    """Each name of its table leads to what the table says, or to no other quantity."""
-    table = (ROOT / "docs" / "your-field.md").read_text("utf-8").partition("| elsewhere | here |")[2]
-    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)
-    assert len(rows) == 10
-    for names, here in rows:
-        for name in names.split(", "):
-            with pytest.raises(ValueError, match="unknown metric") as raised:
-                OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
-            hint = str(raised.value).rpartition("functools.partial of one")[2]
-            assert re.findall(r"`(.+?)`", here) == re.findall(r"'(.+?)'", hint)
-
-
-@pytest.mark.parametrize("name", ["ece", "froc", "recall@precision"])
-def test_no_other_quantity_is_offered(name: str) -> None:
-    with pytest.raises(ValueError, match=r"functools\.partial of one$"):
-        OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
-
-
-@pytest.mark.parametrize("date", ["yesterday", "22.11.2026"])
-def test_dates_of_results_are_iso(date: str) -> None:
-    with pytest.raises(ValueError, match=f"date: expected one in ISO 8601, such as '2026-11-28', got '{date}'"):
-        to_eval_results({"auroc": 0.75}, dataset="me/ood", tasks={"near": "auroc"}, date=date)
-
-
-def test_a_bug_names_its_line() -> None:
-    with pytest.raises(KeyError) as caught:
-        dict[str, int]()["wrong_share"]
-    assert re.fullmatch(r"KeyError: .?wrong_share.? \(.*test_places\.py:\d+\)", explain(caught.value))
+    named = {name.partition("/")[0] for indent, name in tree if not indent}
+    assert all((ROOT / name).is_dir() for name in named)
+    assert {path.parent.name for path in ROOT.glob("[a-z]*/*.py")} <= named  # code at least; others may be untracked
+    rooms = {path.parent.name for path in (ROOT / "shared").glob("*/__init__.py")}
+    tests = {path.parent.name for path in (ROOT / "tests").glob("*/__init__.py")}
+    assert {name.strip("/") for indent, name in tree if indent} == tests - rooms
+    sync = (ROOT / "spaces" / "sync.py").read_text("utf-8")
+    generated = ast.literal_eval(re.findall(r"^GENERATED = (\(.*\))$", sync, re.M)[0])
+    assert all(f"{name}*" in text for name in (*generated, "thumbnail.jpg", "examples/"))
+    hidden = (ROOT / ".gitattributes").read_text("utf-8")
+    assert all(f"metrics/*/{name} text eol=lf linguist-generated" in hidden for name in generated)

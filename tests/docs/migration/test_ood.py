@@ -55,6 +55,18 @@ def test_pytorch_ood_itself() -> None:
     assert metrics.OODMetrics().update(torch.tensor(TIED), torch.tensor(-HALF)).compute()["FPR95TPR"] == 0.95
 
 
+@row("pytorch-ood `AUTC()`")
+def test_scales_and_autc() -> None:
+    known, unknown = np.asarray([0.0, 1.0]), np.asarray([4.0])
+    every = [om.OODBench().compute(predictions=(known**power, unknown**power)) for power in (1, 2)]
+    assert every[0] == every[1]
+    metrics, torch = pytest.importorskip("pytorch_ood.metrics"), pytest.importorskip("torch")
+    for power, area in ((1, 0.0625), (2, 0.03125)):
+        metric = metrics.AUTC()
+        metric.update(torch.tensor([0.0, 1.0, 4.0]) ** power, torch.tensor([0, 0, -1]))
+        assert metric.compute() == {"AUTC": area}
+
+
 @row("pytorch-ood `aurra", "pytorch-ood `oscr_score")
 def test_risks_and_oscr_of_pytorch_ood() -> None:
     answers = om.OODBench(metrics="auarc")
