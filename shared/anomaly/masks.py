@@ -17,6 +17,7 @@ from ..arrays.arrays import (
     MAX_EXACT,
     Array,
     array_namespace,
+    check_not_sparse,
     device_of,
     equal,
     is_floating,
@@ -250,6 +251,7 @@ def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None)
     where D is 0; name, for errors; ignore_value, the value of void pixels, in whatever mask.
     Raises TypeError for anything but such a dict, ValueError for shapes, values other than 0 and 1, areas below 1.
     """
+    check_not_sparse(row, name)  # SciPy's dictionary of keys is a dict
     if not isinstance(row, Mapping) or row.keys() != {*KEYS}:
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")

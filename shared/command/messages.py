@@ -6,7 +6,6 @@ import os
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -17,7 +16,7 @@ from ..metric.metric import Metric
 from ..reading.columns.meaning import wrong_way
 from ..reading.columns.metrics import layout_of
 from ..reading.reading import Reading
-from ..reading.reasons import out_of_memory, reason, some
+from ..reading.reasons import place_of_bug, reason, some
 from ..reading.rows.score_files import Scores
 
 LONGEST = 500  # characters of a line
@@ -121,11 +120,8 @@ def explain(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         name = error.filename if isinstance(error.filename, int) else os.fsdecode(error.filename)
         return f"{name}: {error.strerror}"
-    if isinstance(error, (ValueError, TypeError, OSError, ImportError)) or out_of_memory(error):
-        return reason(error)
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {reason(error)}{where}"  # a bug of the package
+    place = place_of_bug(error)
+    return f"{type(error).__name__}: {reason(error)} ({place})" if place else reason(error)
 
 
 _lines: list[tuple[threading.Event, threading.Thread]] = []

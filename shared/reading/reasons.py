@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from .limits import RefusedError
+
+_PACKAGE = Path(__file__).parents[1]
 
 
 def reason(error: BaseException) -> str:
@@ -27,6 +31,22 @@ def reason(error: BaseException) -> str:
     if isinstance(error, KeyError) and error.args:  # str(error) would be the repr of the argument
         return str(error.args[0])
     return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def place_of_bug(error: BaseException) -> str:
+    """The file and line of an error of this package that no `raise` of it puts into words; "" for all others.
+
+    Such an error is a bug: a key that is not there, or arrays whose shapes do not fit.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or out_of_memory(error) or isinstance(error, (OSError, ImportError)):
+        return ""
+    inside = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE)]
+    in_words = frames[-1] not in inside or (frames[-1].line or "raise").startswith("raise")
+    if isinstance(error, (ValueError, TypeError)) and in_words:
+        return ""
+    frame = (inside or frames)[-1]
+    return f"{frame.filename}:{frame.lineno}"
 
 
 def out_of_memory(error: BaseException) -> bool:

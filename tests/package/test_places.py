@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +14,9 @@ import pytest
 from openworld_metrics import precision_recall_curve
 from openworld_metrics.answers import subject
 from openworld_metrics.answers.ood import words
+from openworld_metrics.arrays.arrays import trapezoid_area
 from openworld_metrics.command.messages import explain
+from openworld_metrics.faces.page import worker
 from openworld_metrics.faces.page.pairs import siblings
 from openworld_metrics.loading import METRICS, metric_class, task_of
 from openworld_metrics.ood.measures import _MEASURES
@@ -38,6 +41,13 @@ def test_each_place_names_each_metric(metric: str) -> None:
     assert metric_class(metric).name == metric
 
 
+def test_contributing_lists_the_places() -> None:
+    """Each in the steps of "Adding a metric"."""
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8").partition("## Adding a metric\n")[2].partition("\n## ")[0]
+    steps = text.replace("<name>", "NAME").replace("<task>", "TASK")
+    assert [place for place in PLACES if place not in steps] == []
+
+
 def test_contributing_names_each_folder_and_what_is_generated() -> None:
     """In its first tree: the folders of the repository, those of tests that are no rooms, the files of a metric."""
     text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
@@ -55,3 +65,115 @@ def test_contributing_names_each_folder_and_what_is_generated() -> None:
     assert all(f"{name}*" in text for name in (*generated, "thumbnail.jpg", "examples/"))
     hidden = (ROOT / ".gitattributes").read_text("utf-8")
     assert all(f"metrics/*/{name} text eol=lf linguist-generated" in hidden for name in generated)
+
+
+def test_metrics_of_one_page_have_one_form() -> None:
+    """But for the words of the switch, and each is on the page of the other."""
+    pairs = {name: [*siblings(name)] for name in METRICS}
+    of_f, of_k = ["macro_open_f", "micro_open_f"], ["accuracyk", "autkc"]
+    assert {name: pair for name, pair in pairs.items() if len(pair) > 1} == {
+        **dict.fromkeys(of_f, of_f),
+        **dict.fromkeys(of_k, of_k),
+    }
+    for name, pair in pairs.items():
+        assert name in pair
+        forms = [subject.subject_of(each).form for each in pair]
+        assert len({(each.needs, each.open, each.switch[0]) for each in forms}) == 1
+        assert all(option in metric_class(name).options for option in forms[0].open)
+
+
+@cache
+def drawn() -> frozenset[str]:
+    """The measures of ood_bench that `cases.draw` draws."""
+    return frozenset(name for seed in range(60) for name in cases.draw("ood_bench", seed)[1]["metrics"])
+
+
+@pytest.mark.parametrize("measure", _MEASURES)
+def test_each_measure_is_in_its_places(measure: str) -> None:
+    missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
+    missing += (
+        [] if _MEASURES[measure].higher is not None or measure == "answered" else ["_MEASURES, with a direction,"]
+    )
+    for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
+        missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
+    if measure in TESTED:
+        assert measure in (ROOT / TESTED[measure]).read_text("utf-8")
+    else:
+        missing += [] if measure in drawn() else ["draw_ood_bench in tests/cases.py"]
+    assert not missing, f"{measure} is missing in {', '.join(missing)}"
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        ("AUPRC", "that is 'aupr_out', or"),
+        ("ap", "that is 'aupr_out', or"),
+        ("mcc", "that is 'matthews_corrcoef' at a threshold here"),
+        ("F1", "that is 'f1_score' at a threshold here"),
+        ("Sensitivity", "that is 'tpr' at a threshold, or 'tpr5fpr'"),
+        ("specificity", "that is 'tnr' at a threshold"),
+        ("FPR@95", "that is 'fpr95tpr' here"),
+        ("AUROC", "that is 'auroc' here"),
+        ("minDCF", "did you mean 'mindcf@p1'?"),
+        ("ECE", "calibration is not measured, since scores only rank here"),
+        ("AUTC", "there is none, since it depends on the scale of the scores"),
+        ("froc", "there is none, since each challenge matches lesions in its own way"),
+        ("recall@precision90", "'precision_recall_curve' of this package has every pair of them, with max_points=None"),
+        ("R@P90", "'precision_recall_curve' of this package has every pair of them"),
+        ("auroc_in", "that is 'auroc', which is the same of either side,"),
+    ],
+)
+def test_names_of_elsewhere(name: str, here: str) -> None:
+    with pytest.raises(ValueError, match=f"unknown metric '{name}'.*; {re.escape(here)}"):
+        OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
+
+
+def test_the_guide_has_these_names() -> None:
+    """Each name of its table leads to what the table says, or to no other quantity."""
+    table = (ROOT / "docs" / "your-field.md").read_text("utf-8").partition("| elsewhere | here |")[2]
+    rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|$", table, re.MULTILINE)
+    assert len(rows) == 19
+    for names, here in rows:
+        for name in names.split(", "):
+            with pytest.raises(ValueError, match="unknown metric") as raised:
+                OODBench(metrics=name).compute(predictions=([0.1], [0.2]))
+            hint = str(raised.value).rpartition("functools.partial of one")[2]
+            assert re.findall(r"`(.+?)`", here) == re.findall(r"'(.+?)'", hint)
+            assert hint
+
+
+def test_recall_at_a_precision_is_read_from_the_curve() -> None:
+    """As a message says: the highest recall of any threshold at which the precision is at least that, ties included."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        positives, negatives = rng.integers(4, 20, 30), rng.integers(0, 16, 40)
+        curve = precision_recall_curve(positives=positives, negatives=negatives, max_points=None)
+        for least in (0.5, 0.75, 0.9):
+            read = max(recall for recall, precision in zip(curve["recall"], curve["precision"]) if precision >= least)
+            counts = [((positives > t).sum(), (negatives > t).sum()) for t in range(-1, 21)]
+            assert read == max(tp / 30 for tp, fp in counts if tp + fp == 0 or tp / (tp + fp) >= least)
+
+
+@pytest.mark.parametrize("date", ["yesterday", "22.11.2026"])
+def test_dates_of_results_are_iso(date: str) -> None:
+    with pytest.raises(ValueError, match=f"date: expected one in ISO 8601, such as '2026-11-28', got '{date}'"):
+        to_eval_results({"auroc": 0.75}, dataset="me/ood", tasks={"near": "auroc"}, date=date)
+
+
+def bug(call: Callable[[], object]) -> Exception:
+    with pytest.raises((KeyError, ValueError)) as caught:
+        call()
+    return caught.value
+
+
+def test_a_bug_names_its_line() -> None:
+    """A key that is not there, and a line of the package at which arrays do not fit; no error that says what it is."""
+    key = bug(lambda: dict[str, int]()["wrong_share"])
+    assert re.fullmatch(r"KeyError: .?wrong_share.? \(.*test_places\.py:\d+\)", explain(key))
+    assert re.search(r" on our side \(KeyError at package/test_places\.py:\d+\)", worker.explain(key))
+    shapes = bug(lambda: trapezoid_area(np.zeros(3), np.zeros(5)))
+    assert re.fullmatch(r"ValueError: operands .*/arrays/arrays\.py:\d+\)", explain(shapes))
+    assert re.search(r" on our side \(ValueError at arrays/arrays\.py:\d+\)", worker.explain(shapes))
+    of_data = bug(lambda: OODBench(metrics="froc").compute(predictions=([0.1], [0.2])))
+    assert worker.explain(of_data).startswith("metrics: unknown metric 'froc'")
+    assert ".py" not in explain(of_data)

@@ -31,6 +31,7 @@ from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import MapSizeError, check_sizes, read_all
 from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
+from ...reading.reasons import out_of_memory, place_of_bug
 from ...reading.rows.joins import JoinError
 from ...reading.rows.rows import Rows, rows_of
 from ...written.files import write_file
@@ -372,16 +373,18 @@ def with_class_names(options: Mapping[str, Any], classes: Mapping[int, str]) -> 
 
 
 def explain(error: Exception) -> str:
-    """The message of an error of the data; of any other error, only its type.
+    """The message of an error of the data; of any other error, its type, and where it is from.
 
     >>> explain(ValueError("/tmp/gradio/1b2c/mask.png: no image")), explain(OSError("/etc"))
     ('mask.png: no image', 'Something went wrong on our side (OSError). Your data were not changed.')
     """
-    if isinstance(error, MemoryError):
+    if out_of_memory(error):
         return "There is not enough memory for this."
-    if not isinstance(error, (ValueError, TypeError)):
+    place = place_of_bug(error)
+    if place or not isinstance(error, (ValueError, TypeError)):
         logging.getLogger(__name__).error("unexpected", exc_info=error)
-        return f"Something went wrong on our side ({type(error).__name__}). Your data were not changed."
+        where = f" at {'/'.join(Path(place).parts[-2:])}" if place else ""
+        return f"Something went wrong on our side ({type(error).__name__}{where}). Your data were not changed."
     text = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", str(error))
     text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]", "", text)  # folders
     text = of_page(text).encode("utf-8", "backslashreplace").decode()
