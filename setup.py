@@ -1,6 +1,7 @@
 """The parts of a build that setup.cfg cannot express: the description for the package index, and a wheel's kernels."""
 
 import re
+import shutil
 from pathlib import Path
 
 from setuptools import setup
@@ -20,6 +21,8 @@ class BuildWithoutKernels(build_py):
 
     def run(self):
         """Build all files, and replace the kernels, unless the checkout itself is installed."""
+        if not self.editable_mode:  # modules of an earlier build, which the checkout no longer has
+            shutil.rmtree(Path(self.build_lib) / "openworld_metrics", ignore_errors=True)
         super().run()
         if not self.editable_mode:
             for kernel in Path(self.build_lib).glob("openworld_metrics/metrics/*/_kernel.py"):

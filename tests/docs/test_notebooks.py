@@ -28,9 +28,16 @@ def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         copy = shutil.copytree if (root / part).is_dir() else shutil.copy
         source.mkdir(exist_ok=True)
         copy(root / part, source / part)
+    (built / "openworld_metrics").mkdir(parents=True)
+    (built / "openworld_metrics" / "gone.py").touch()  # of an earlier build
     setup = [sys.executable, "setup.py", "-q", "build", "--build-lib", str(built)]
     subprocess.run(setup, cwd=source, check=True, capture_output=True)
     return built
+
+
+def test_a_build_leaves_out_what_the_checkout_no_longer_has(wheel: Path) -> None:
+    assert (wheel / "openworld_metrics" / "public.py").exists()
+    assert not (wheel / "openworld_metrics" / "gone.py").exists()
 
 
 def test_there_are_three() -> None:

@@ -25,7 +25,7 @@ import pytest
 
 from tests.command.terminal import on_terminal
 from tests.conftest import without_position
-from tests.docs.blocks import FENCE, PAGES, ROOT, Step, commands, modules, steps
+from tests.docs.blocks import CARDS, FENCE, PAGES, ROOT, Step, commands, modules, steps
 from tests.docs.test_doctests import run_examples
 from tests.served import free_port
 
@@ -51,11 +51,11 @@ def test_commands_fit_the_column() -> None:
             assert not wide, page
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, *CARDS])
 def test_blocks_can_be_pasted(page: str) -> None:
     """Into a prompt of Python, which ends a loop by an empty line: examples of each block without their prompts."""
-    for language, text in FENCE.findall(PAGES[page].read_text(encoding="utf-8")):
-        if language == "python" and (">>>" in text or page in ("README.md", "docs/get-started.md")):
+    for language, text in FENCE.findall({**PAGES, **CARDS}[page].read_text(encoding="utf-8")):
+        if language == "python" and (">>>" in text or page in ("README.md", "docs/get-started.md", *CARDS)):
             typed = [line[4:] for line in text.splitlines() if line[:3] in (">>>", "...")]
             lines: list[str] = []
             for line in typed or text.splitlines():
