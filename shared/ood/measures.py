@@ -376,7 +376,7 @@ _ELSEWHERE = {
 
 
 def _elsewhere(name: str) -> str | None:
-    """The hint for a name of another library or field: what it is here, or why there is none. None for other names."""
+    """The hint for a name of another library or field: its name here, or why it has none; None for other names."""
     key = re.sub(r"[^a-z0-9]", "", name.lower().replace("@", "at"))
     unnumbered = re.sub(r"[0-9]", "", key) if "at" in key else key
     return _ELSEWHERE.get(key, _ELSEWHERE.get(unnumbered))
