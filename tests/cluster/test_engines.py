@@ -129,7 +129,7 @@ def test_an_engine_draws_the_clusters_of_one_process(name: str, scores: Path) ->
     check_engine(name)
     table = pq.read_table(scores / "scores")
     columns = dict(predictions=table["score"], references=table["label"], clusters=table["speaker"])
-    expected = OODBench(**DRAWN).compute(**columns)  # type: ignore[arg-type]
+    expected = OODBench(**DRAWN).compute(**columns)
     assert run(with_clusters(SCRIPTS[name]), scores)[0] == expected
 
 
