@@ -3849,6 +3849,7 @@ def _union_of_defects(
 
 def _as_defects(row: Any, score_map: Array, name: str, ignore_value: int | None) -> tuple[Array, Defects]:
     """The void pixels of an image, and its defects without them."""
+    check_not_sparse(row, name)  # SciPy's dictionary of keys is a dict
     if not isinstance(row, Mapping) or row.keys() != {*KEYS}:
         came = ", ".join(map(str, row)) or "nothing" if isinstance(row, Mapping) else type(row).__name__
         raise TypeError(f"{name}: expected a dict of {' and '.join(KEYS)}, as the others are, got {came}")

@@ -4668,9 +4668,9 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
         if numbered:
             return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
-    here = _ELSEWHERE.get(re.sub(r"[^a-z0-9]", "", name.lower()))
+    here = _elsewhere(name)
     others = (*_MEASURES, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
-    hint = did_you_mean(name.lower(), others, 0.75) if here is None else f"; {here}" if here else ""
+    hint = f"; {here}" if here else did_you_mean(name.lower(), others, 0.75)
     raise ValueError(
         f"metrics: unknown metric {name!r}; known are {', '.join(_MEASURES)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
@@ -4686,21 +4686,46 @@ def _called(here: str, names: str) -> dict[str, str]:
     return dict.fromkeys(names.split(), f"that is {here} here")
 
 
-# names of other libraries and fields, in lower case and without marks; "" for those that are no measure of this metric,
-# and are spelt like one
+# names of other libraries and fields, in lower case, with "at" for @ and no other marks; "…at" also with any number
 _ELSEWHERE = {
     **_called("'auroc'", "auc auroc rocauc aucroc rocaucscore"),
+    **_called("'auroc', which is the same of either side,", "aurocin aurocout"),
     **_called("'aupr_out', or 'aupr_in' of the in-distribution samples,", "aupr auprc aucpr prauc ap averageprecision"),
-    **_called("'fpr95tpr'", "fpr95 fpr95tpr fpr95recall fprattpr95 fpratrecall95 fprtpr95 fprat95tpr"),
+    **_called("'pauroc@fpr10', to an FPR of 10 %,", "pauc partialauc pauroc partialauroc"),
+    **_called("'fpr95tpr'", "fpr95 fprat95 fpr95tpr fpr95recall fprattpr95 fpratrecall95 fprtpr95 fprat95tpr"),
     **_called("'tpr' at a threshold, or 'tpr5fpr' at 95 % specificity,", "sensitivity recall sens hitrate"),
     **_called("'tnr' at a threshold, or 'tnr95tpr' at 95 % sensitivity,", "specificity spec selectivity"),
     **_called("'tpr5fpr', for 95 % specificity,", "sensitivityatspecificity sensatspec recallatspecificity"),
     **_called("'f1_score' at a threshold", "f1 fscore fmeasure"),
     **_called("'matthews_corrcoef' at a threshold", "mcc phi"),
-    **_called("'precision_score' at a threshold, or 'precision@n',", "precision ppv precisionatn precisionatk"),
+    **_called("'precision_score' at a threshold, or 'precision@n',", "precision ppv"),
     **_called("'accuracy_score' at a threshold, or 'detect_acc' at the best one,", "accuracy acc"),
-    **dict.fromkeys(["ece", "froc", "map", "recallatprecision", "precisionatrecall"], ""),
+    **_called("'balanced_accuracy_score' at a threshold, or 'best_balanced_accuracy',", "balancedaccuracy bacc"),
+    **_called("'mAP' of openset_detection, for boxes,", "map meanaverageprecision"),
+    **_called("'aupro' of anomaly_suite, for maps,", "aupro pro"),
+    **dict.fromkeys(
+        ["precisionat", "precisionatk", "recallat", "recallatk"],
+        "'precision@n' takes as many samples as there are positives, 'precision@top5' and 'recall@top5' a share of all",
+    ),
+    **dict.fromkeys(
+        ["recallatprecision", "precisionatrecall", "recallatp", "precisionatr", "ratp", "patr"],
+        "'precision_recall_curve' of this package has every pair of them, with max_points=None",
+    ),
+    **dict.fromkeys(
+        ["fnr95", "tpr95", "tnr95", "fprat", "tprat", "tpratfpr", "fprattpr"],
+        "a number stands between two rates, as in 'tpr5fpr', the TPR at an FPR of 5 %",
+    ),
+    "ece": "calibration is not measured, since scores only rank here",
+    "autc": "there is none, since it depends on the scale of the scores, which only rank here",
+    "froc": "there is none, since each challenge matches lesions in its own way",
 }
+
+
+def _elsewhere(name: str) -> str | None:
+    """The hint for a name of another library or field: its name here, or why it has none; None for other names."""
+    key = re.sub(r"[^a-z0-9]", "", name.lower().replace("@", "at"))
+    unnumbered = re.sub(r"[0-9]", "", key) if "at" in key else key
+    return _ELSEWHERE.get(key, _ELSEWHERE.get(unnumbered))
 
 
 def _of_other_class(name: str) -> str:
