@@ -195,6 +195,8 @@ class Reading:
     change: what is recognised in columns that are read in batches
     assumed: the column of 0 and 1 in which 1 is taken for unknown, as usual, but nothing in the files says so
     noun_of_clusters: a cluster in words, as the column of clusters is called
+    uses: of tables, the use of each column of the files, by its name or by file and name, in words: "predictions",
+        "names of rows", or "" for one that is not used
     table: the table that columns of rows were read from, with the names of its rows, if any; None for other data
     """
 
@@ -213,6 +215,7 @@ class Reading:
     change: Callable[[dict[str, Any]], dict[str, Any]] = dict
     assumed: str = ""
     noun_of_clusters: str = "cluster"
+    uses: Mapping[str, str] = field(default_factory=dict)
     table: Table | None = None
 
     @property

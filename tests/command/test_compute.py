@@ -343,7 +343,7 @@ def test_a_saved_file_says_what_was_left_out(run: Run, tmp_path: Path) -> None:
     assert run(*command, "--leave-out")[0] == 0
     saved = json.loads((tmp_path / "a.json").read_text())
     left_out = saved["census"]["left_out"]
-    assert saved["census"]["used"] == {"rows": 3, "files": 1}
+    assert saved["census"]["used"] == {"rows": 3, "files": 1, "columns": 2}
     assert [(each["kind"], each["number"], each["names"]) for each in left_out] == [("rows", 2, ["line 3", "line 6"])]
     (tmp_path / "a.csv").write_text("score,label\n0.1,0\n0.9,1\n")
     assert run(*command, "--leave-out")[0] == 0

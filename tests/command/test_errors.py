@@ -37,7 +37,7 @@ PLACES = {
     "twice.parquet:a": "twice.parquet: expected columns of different names, got 2 named 'a'",
     "good.csv:a,": "good.csv:a,: expected FILE:COLUMN,COLUMN, got",
     "structs.parquet": "structs.parquet: predictions: expected numbers, got {'y': 1} at position 0",
-    "words.parquet": "words.parquet: x, row 1 and 2 more: 'a' is not a number",
+    "words.parquet": "words.parquet: predictions: expected class ids, as references are, got 'a'",
     "large.json": "large.json: Exceeds the limit",
     "deep.json": "deep.json: expected fewer nested lists",
     "link.npy": "link.npy: Too many levels of symbolic",
@@ -49,7 +49,7 @@ PLACES = {
     "gaps.parquet": "gaps.parquet: predictions: expected no missing values in lists, got 1",
     "good.csv": "good.csv: expected a column predictions, got a, b; name others as in FILE:COLUMN,COLUMN",
     "good.csv:c": "good.csv:c: expected a column c, got",
-    "text.csv:a,b": "text.csv: a, line 2 and 1 more: 'a' is not a number",
+    "text.csv:a,b": "text.csv:a,b: predictions: expected class ids, as references are, got 'a'",
     "-": "-: expected JSON or comma-separated values, got",
     "\x1b]0;title\x07\u202e.npy": "openworld-metrics: \\\\x1b\\]0;title\\\\x07\\\\u202e.npy: No such file or directory",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, partial, wraps
@@ -23,8 +23,9 @@ from ...answers.decisions import first_place
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
+from ...metric.groups import GROUPS
 from ...reading.columns.kinds import READ_AS
-from ...reading.columns.metrics import layout_of
+from ...reading.columns.metrics import MadeOf, layout_of
 from ...reading.read import reads_images
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
@@ -149,6 +150,7 @@ class Page:
         self._on([p["compute"].click], self._compute)
         self._on(looked, self._look)
         self._on([p["flip"].click], self._flipped)
+        self._on([p["groups"].input], self._grouped)
         self._on([*typed, *chosen, *switch], self._changed)
         self._on([p["wanted"].change], self._opened, "wanted")
         for place in range(len(self.inputs)):
@@ -176,8 +178,8 @@ class Page:
 
     def _on(self, triggers: list[Any], handler: Handler, *first: str) -> None:
         """Connect events to a handler of several updates, of any component; it takes a `Visit`, and first values."""
-        kinds = ("add", "paste", "of-", "read_as", "leave_out", "by_position", "choose-", "metric", "option-", "copied")
-        names = [name for name in self.parts if name.startswith(kinds)]
+        kinds = ("add", "paste", "of-", "groups", "read_as", "leave_out", "by_position", "choose-", "metric", "option-")
+        names = [name for name in self.parts if name.startswith((*kinds, "copied"))]
 
         @gathered
         async def handle(request: gr.Request, source: Any, done: Any, *values: Any) -> Updates:
@@ -238,6 +240,7 @@ class Page:
             label = "Take rows as they stand, by position"
             p["by_position"] = gr.Checkbox(False, label=label, visible=False, container=False, elem_id="by-position")
             p["flip"] = gr.Button("Flip the sign", size="sm", visible=False, elem_id="flip")
+            p["groups"] = gr.Radio([], label="Groups by", visible=False, elem_id="groups")
             with gr.Accordion("Columns", open=False, elem_id="columns") as p["panel"]:
                 self._columns()
         with gr.Column(min_width=0, elem_classes="go"):
@@ -360,13 +363,16 @@ class Page:
             return
         source = visit.source or Held([{} for _ in self.inputs])
         uploads: list[session.Models] = [*source.files]
-        uploads[place] = session.added(
-            uploads[place] if visit.values["add"] else {}, [file["path"] for file in dropped]
-        )
+        before, paths = uploads[place], [file["path"] for file in dropped]
+        is_added = bool(visit.values["add"] and before)
+        uploads[place] = session.added(before if is_added else {}, paths)
+        earlier = {os.path.basename(path) for own in before.values() for path in own}
+        is_corrected = {*map(os.path.basename, paths)} == earlier  # so that what was chosen stays
+        how: dict[str, Any] = {"added": paths} if is_added else {} if is_corrected else {"wishes": {}}
         pasted = ["" if i == place else text for i, text in enumerate(source.pasted)]
         source = Held(uploads, pasted, source.photographs)
         yield {self.parts[f"file{place}"]: None, self.parts["source"]: source}
-        async for changes in self._look(visit._replace(source=source), fresh=True):
+        async for changes in self._look(visit._replace(source=source), fresh=True, **how):
             yield changes
 
     async def _photographed(self, visit: Visit, dropped: Any) -> Updates:
@@ -398,11 +404,25 @@ class Page:
         async for changes in self._look(visit._replace(values={**visit.values, name: turned})):
             yield changes
 
-    async def _look(self, visit: Visit, fresh: bool = False) -> Updates:
-        """Describe the data, then compute; `fresh`, whether options follow the data."""
+    async def _grouped(self, visit: Visit) -> Updates:
+        """Take a column as groups."""
+        chosen = [str(visit.values["groups"])]
+        yield {self.parts[f"of-{GROUPS}"]: gr.update(value=chosen)}
+        async for changes in self._look(visit._replace(values={**visit.values, f"of-{GROUPS}": chosen})):
+            yield changes
+
+    async def _look(
+        self, visit: Visit, fresh: bool = False, added: Sequence[str] = (), wishes: MadeOf | None = None
+    ) -> Updates:
+        """Describe the data, then compute.
+
+        Parameters: fresh, whether options follow the data; added, files of more models; wishes, in place of the form's.
+        """
         p, wanted = self.parts, self._request(visit)
         if fresh:
-            wanted = replace(wanted, leave_out=False, by_position=False)
+            wanted = replace(wanted, leave_out=False, by_position=False, added=added)
+        if wishes is not None:
+            wanted = replace(wanted, wishes=wishes)
         yield self._busy("Reading …")
         try:
             seen: Look = await work.run(visit.session, worker.look, wanted)
@@ -421,9 +441,15 @@ class Page:
                 shown[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
         yield shown
         async for changes in self._compute(
-            visit, replace(wanted, options=options, wishes=seen.made_of or wanted.wishes)
+            visit, replace(wanted, options=options, wishes=seen.made_of or wanted.wishes, added=())
         ):
             yield changes
+
+    def _said(self, seen: Look) -> dict[str, Any]:
+        """The error of a look, or the request for the files of the other input."""
+        if seen.lacks is None:
+            return view.said(seen.error)
+        return view.said(f"Now drop the {self.inputs[seen.lacks].lower()}.", "note")
 
     def _seen(self, seen: Look, source: Any, wanted: Request) -> dict[Any, Any]:
         """The updates of the components beside the data."""
@@ -435,10 +461,11 @@ class Page:
         )
         props: dict[str, Any] = {
             "data": {"value": card},
-            "error": view.said(seen.error, "note" if source and source.lacks_an_input else "error"),
+            "error": self._said(seen),
             "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": wanted.leave_out},
             "by_position": {"visible": seen.joins or wanted.by_position, "value": wanted.by_position},
             "flip": {"visible": bool(seen.flipped)},
+            "groups": {"visible": bool(seen.groups), "choices": [*seen.groups], "value": None},
         }
         for name, offers in seen.offers.items():
             props[f"of-{name}"] = {"choices": [*offers], "value": [*seen.made_of.get(name, ())], "visible": True}

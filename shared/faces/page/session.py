@@ -6,7 +6,6 @@ import secrets
 import time
 from collections.abc import Mapping, Sequence
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -21,11 +20,6 @@ class Held(NamedTuple):
     files: Sequence[Models]
     pasted: Sequence[str] = ()
     photographs: Sequence[str] = ()
-
-    @property
-    def lacks_an_input(self) -> bool:
-        """Whether nothing has been dropped or pasted for one of the inputs yet."""
-        return not all(models or text for models, text in zip_longest(self.files, self.pasted))
 
 
 def added(models: Models, paths: Sequence[str]) -> dict[str, list[str]]:

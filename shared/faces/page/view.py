@@ -118,12 +118,8 @@ def images(answer: Answer, chosen: int) -> str:
 
 def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:
     """The data of a page: the names of files, their size, and the roles of columns."""
-    by_role: dict[str, list[str]] = {}
-    for name, role, _ in look.first:
-        by_role.setdefault(role, []).append(name)
-    roles = [(", ".join(names), role) for role, names in by_role.items() if role]
     rows = [*zip(*(cells for _, _, cells in look.first))] if look.first else []
-    return html.rendered("data", look=look, names=names, roles=roles, rows=rows, example=example, origin=origin)
+    return html.rendered("data", look=look, names=names, roles=look.roles, rows=rows, example=example, origin=origin)
 
 
 def said(text: str, kind: str = "error") -> Props:

@@ -7,10 +7,11 @@ import pickle
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,8 @@ from ...reading.read import READERS, holds
 from ...reading.reading import LeftOutError, Reading
 from ...reading.reasons import out_of_memory, place_of_bug
 from ...reading.rows.joins import JoinError
-from ...reading.rows.rows import Rows, rows_of
+from ...reading.rows.rows import COLUMNS, Rows, rows_of
+from ...reading.rows.uses import NAMES
 from ...written.files import write_file
 from .vocabulary import roles_of
 
@@ -41,6 +43,7 @@ MAX_MODELS = 20
 MAX_IMAGES = 48
 MAX_WORDS = 2_000  # characters of a message
 _ROWS, _COLUMNS, _CELL = 4, 9, 24  # that the first rows show
+_NAMED = 4  # columns of one role that are named
 _OF_LABELS = ("in_value", "out_value")  # what values of labels mean
 CLASSES = ("known_classes", "previously_known")  # options that may be typed as names
 
@@ -56,6 +59,7 @@ class Request:
     choices: of the reader of boxes or maps
     options: all options that the page shows
     photographs: paths of pictures to show behind the images
+    added: the paths of files whose models are added to the ones of wishes
     """
 
     metric: str
@@ -68,6 +72,7 @@ class Request:
     choices: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
     photographs: Sequence[str] = ()
+    added: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class Look:
     notes: sentences; error: why nothing can be computed yet
     out: the things that could be left out, such as "3 rows"; resize: whether maps could be resized to their masks
     joins: whether rows could be taken by position, or are
+    lacks: the index of an input without files, where the others cannot be computed without it; None if there is none
+    roles: names of columns and their use, in words; groups, columns of a few repeated words, which may be groups
     flipped: the names of the scores after wrong signs are flipped, if any is wrong
     """
 
@@ -93,7 +100,18 @@ class Look:
     out: str = ""
     resize: bool = False
     joins: bool = False
+    lacks: int | None = None
+    roles: Sequence[tuple[str, str]] = ()
+    groups: Sequence[str] = ()
     flipped: Sequence[str] = ()
+
+
+class LackingError(ValueError):
+    """Files of one input alone, where another input, at this place, needs files, too."""
+
+    def __init__(self, place: int) -> None:
+        super().__init__("expected files of each input, got none of one")
+        self.place = place
 
 
 class PageError(Exception):
@@ -117,6 +135,9 @@ def look(request: Request) -> Look:
                     number = len(rows.unread.rows)
                     out = f"{number:,} row{'s' * (number != 1)}"
                     return _seen(request.metric, rows, error=rows.unread.question, out=out)
+                lacks = next((place for place, table in enumerate(rows.tables) if not table.arrays), None)
+                if rows.missing and lacks is not None:
+                    raise LackingError(lacks)
                 if rows.missing:
                     which = f"Which column holds {' and '.join(rows.missing)}? Choose it"
                     return _seen(request.metric, rows, error=f"{rows.question or which} under Columns.")
@@ -126,9 +147,10 @@ def look(request: Request) -> Look:
             return _described(request, held, rows)
         except Exception as error:
             text, number = explain(error), getattr(error, "number", 0)
+            lacks = error.place if isinstance(error, LackingError) else None
             out = f"{number:,} file{'s' * (number != 1)}" if isinstance(error, LeftOutError) else ""
             cures = {"resize": isinstance(error, MapSizeError), "joins": isinstance(error, JoinError)}
-            return _seen(request.metric, rows, error=text, out=out, **cures)
+            return _seen(request.metric, rows, error=text, out=out, lacks=lacks, **cures)
 
 
 def compute(
@@ -223,7 +245,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
     """
     inputs: list[dict[str, list[Path]]] = []
     for place, models in enumerate(request.files):
-        paths = {name: [*map(Path, sorted(own))] for name, own in models.items()}
+        paths = {name: [*map(Path, sorted(own, key=lambda path: Path(path).name))] for name, own in models.items()}
         text = request.pasted[place] if place < len(request.pasted) else ""
         if text:
             pasted = folder / f"pasted{place or ''}.csv"
@@ -235,23 +257,46 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         PAGES.check_files(places)
     if not any(flat):
         raise ValueError("expected a file, got none")
+    for places in flat:
+        twice = next((path for path, number in Counter(places).items() if number > 1), None)
+        if twice is not None:
+            raise ValueError(f"{twice.name}: expected another file, got the one that is there")
     if holds(request.metric, flat):
+        if not all(flat):
+            raise LackingError([*map(bool, flat)].index(False))
         several = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
         choices = {**request.choices, **subject_of(request.metric).form.reads}
         held = READERS[task_of(request.metric)].read(*several, leave_out=request.leave_out, limits=PAGES, **choices)
         check_sizes(held, PAGES)
         return held, None
+    called = _called(flat, folder)
     rows = rows_of(
         request.metric,
-        *flat,
+        *([called[path] for path in places] for places in flat),
         wishes={name: names for name, names in request.wishes.items() if names},
         read_as=request.read_as,
         leave_out=request.leave_out,
         by_position=request.by_position,
+        added=[called[Path(path)] for path in request.added],
         stated=_stated(request),
         limits=PAGES,
     )
     return Reading(request.metric, {}), rows
+
+
+def _called(inputs: Sequence[Sequence[Path]], folder: Path) -> dict[Path, Path]:
+    """Files by their paths, linked under other names where several have one: the folder of an upload says nothing."""
+    called: dict[Path, Path] = {}
+    for paths in inputs:
+        names: set[str] = set()
+        for path in paths:
+            options = (path.name, *(f"{path.stem} {number}{path.suffix}" for number in range(2, len(paths) + 1)))
+            name = next(name for name in options if name not in names)
+            names.add(name)
+            called[path] = path if name == path.name else Path(mkdtemp(dir=folder), name)
+            if name != path.name:
+                called[path].symlink_to(path.absolute())
+    return called
 
 
 def _stated(request: Request) -> list[Any]:
@@ -288,7 +333,8 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
     notes = dict.fromkeys(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in map(of_page, sentences))
     layout = layout_of(request.metric)
-    aurocs = {name: wrong_way(layout, columns) for name, columns in reading.models.items()}
+    arrays = rows.arrays_of_models if rows is not None else {}
+    aurocs = {arrays.get(name, name): wrong_way(layout, columns) for name, columns in reading.models.items()}
     turned = {name: value for name, value in aurocs.items() if value is not None}
     column = layout.scores()
     names = rows.made_of[column.name] if rows is not None and column is not None else []
@@ -303,9 +349,10 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     named = with_class_names({**reading.options, **options}, reading.classes)
     out = ""
     if request.leave_out:
-        number = sum(map(len, reading.census.left_out.values()))
+        number = sum(len(names) for (kind, _), names in reading.census.left_out.items() if kind != COLUMNS)
         out = f"{number:,} {'row' if rows is not None else 'file'}{'s' * (number != 1)}"
-    seen = _seen(request.metric, rows, notes=[*notes], options=named, out=out, flipped=flipped)
+    groups = rows.likely_groups if rows is not None else []
+    seen = _seen(request.metric, rows, notes=[*notes], options=named, out=out, flipped=flipped, groups=groups)
     return seen if rows is not None else Look(reading.contents, notes=seen.notes, options=named, out=out)
 
 
@@ -315,6 +362,10 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
         return Look(**others)
     roles = roles_of(metric, rows)
     first: list[tuple[str, str, Sequence[str]]] = []
+    with suppress(ValueError):  # of files that contradict each other, which is the error beside this look
+        for column, use in rows.uses.items():
+            if [*use.roles] == [NAMES] and column.name:
+                roles[column.name] = ["names the rows"]
     for table in rows.tables:
         shown = [name for name in table.arrays if name in roles] + [name for name in table.arrays if name not in roles]
         for name in sorted(shown[:_COLUMNS], key=[*table.arrays].index):
@@ -326,7 +377,15 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
         for table in rows.tables
         if table.arrays
     ]
-    return Look(contents, first, rows.offers, rows.made_of, **others)
+    by_role: dict[str, list[str]] = {}
+    for name, own in roles.items():
+        by_role.setdefault(", ".join(own), []).append(name)
+    listed = [(_shortened(names), role) for role, names in by_role.items()]
+    return Look(contents, first, rows.offers, rows.made_of, roles=listed, **others)
+
+
+def _shortened(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= _NAMED else f"{names[0]} … {names[-1]} ({len(names):,})"
 
 
 def _cell(value: Any) -> str:

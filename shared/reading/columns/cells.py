@@ -39,13 +39,22 @@ def number_of(cell: Any) -> float | None:
     return None if math.isnan(value) else value
 
 
+def header(name: str) -> str:
+    """The name that a column has in its file, without the name of the file, which stands before it among others'.
+
+    >>> header("run2: msp"), header("msp")
+    ('msp', 'msp')
+    """
+    return name.rpartition(": ")[2]
+
+
 def noun_of(names: Sequence[str]) -> str:
     """The singular noun of a column that names things; "" where its name is none, or of several columns.
 
     >>> noun_of(["scores: Speaker_ID"]), noun_of(["x7"]), noun_of(["class"])
     ('speaker', '', '')
     """
-    noun = re.sub(r"[ _-]?ids?$", "", names[0].rpartition(": ")[2].lower()) if len(names) == 1 else ""
+    noun = re.sub(r"[ _-]?ids?$", "", header(names[0]).lower()) if len(names) == 1 else ""
     return noun if noun.isalpha() and noun[-1] not in "sxyh" else ""
 
 

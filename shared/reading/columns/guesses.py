@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from ..places import unsigned
 from ..tables.files import Streamed, Table
-from .cells import are_words, distinct, num_dimensions, plain, runs
+from .cells import are_words, distinct, header, num_dimensions, plain, runs
 from .kinds import FLIPPED, Column, Names, Scores, TrueClasses
 from .metrics import Layout, MadeOf
 
@@ -57,8 +57,12 @@ def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> 
         if column.source and not guesses[column.name]:  # one file may hold the columns of all inputs
             guesses[column.name] = column.named([*tables[0].arrays], alike=False)
     if guesses[predictions] and isinstance(layout.columns[0], Scores):  # under one header in several files: models
-        header = guesses[predictions][0].rpartition(": ")[2]
-        guesses[predictions] = [name for name in _free(tables[0], {}) if name.rpartition(": ")[2] == header]
+        headers = {*map(header, guesses[predictions])}
+        parts = [
+            name for column in layout.columns if column.part_of for name in column.named(_free(tables[0], {}), False)
+        ]
+        own = [name for name in _free(tables[0], {}) if header(name) in headers]
+        guesses[predictions] = [name for name in own if name not in parts] or own
     if not classes and not _has_parts(layout, guesses):
         guesses |= _classes_by_name(layout, tables[0], {**guesses, **chosen})
     return guesses
@@ -78,6 +82,18 @@ def guessed_by_values(layout: Layout, tables: Sequence[Table], guesses: MadeOf) 
     if scores is not None:
         own[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in own[scores.name]]
     return own
+
+
+def guessed_alone(layout: Layout, table: Table, names: Collection[str]) -> dict[str, list[str]]:
+    """The names of the arrays of each column that a model has, guessed of one file of a table as if it came alone.
+
+    Parameters: names, of the file's columns.
+    """
+    own = table._replace(
+        arrays={name: array for name, array in table.arrays.items() if {*table.sources.get(name, [name])} <= {*names}}
+    )
+    guesses = guessed_by_values(layout, [own], guessed_by_name(layout, [own], {}))
+    return {column.name: guesses[column.name] for column in layout.columns if column.is_predicted}
 
 
 def _has_parts(layout: Layout, made_of: MadeOf) -> bool:

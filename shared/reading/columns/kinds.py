@@ -22,6 +22,7 @@ from .cells import (
     as_numbers,
     choices,
     distinct,
+    header,
     is_blank,
     is_score,
     member,
@@ -79,10 +80,11 @@ class Column:
     def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
         """The first of `names` that is a name of the column or, if `alike`, contains one."""
         known = [plain(name) for name in (self.name, *self.names)]
-        exact = [name for alias in known for name in names if plain(name.rpartition(": ")[2]) == alias]
+        headers = {name: plain(header(name)) for name in names}
+        exact = [name for alias in known for name, own in headers.items() if own == alias]
         # a predicted label is no label
-        others = [name for name in names if self.is_predicted or "pred" not in plain(name)]
-        similar = [name for alias in known if alike and len(alias) > 4 for name in others if alias in plain(name)]
+        others = {name: own for name, own in headers.items() if self.is_predicted or "pred" not in own}
+        similar = [name for alias in known if alike and len(alias) > 4 for name, own in others.items() if alias in own]
         return (exact or similar)[:1]
 
     def offer(self, table: Table) -> list[str]:
@@ -242,12 +244,38 @@ class TrueClasses(Column):
         return array if are_words(array) else as_numbers(array)
 
 
+# names of detectors, which say score beside a column that is called so
+_DETECTOR = re.compile(
+    "msp|softmax|mls|maxlogit|logit|energy|entropy|knn|odin|mahalanobis|mds|rmds|vim|react|dice|ash|gradnorm|klm|scale|"
+    "gen|openmax|doctor|nnguide"
+)
+
+
+def is_score_column(array: Any) -> bool:
+    """Whether an array (N,) may hold scores."""
+    return isinstance(array, np.ndarray) and array.ndim == 1 and is_score(array)
+
+
 @dataclass(frozen=True)
 class Scores(Column):
     """Scores (N,) of one model, or a column for each of several; a leading "-" negates one."""
 
     precedence: ClassVar[int] = 3
     is_predicted: ClassVar[bool] = True
+
+    def guess(self, table: Table, free: Sequence[str]) -> list[str]:
+        """The likeliest by its name and, beside it, all whose names say score, or a detector's name; none without."""
+        first = super().guess(table, free)
+        return [
+            name
+            for name in free
+            if name in first or (first and self._says_score(header(name)) and is_score_column(table.arrays[name]))
+        ]
+
+    def _says_score(self, name: str) -> bool:
+        known = [own for alias in (self.name, *self.names) if len(own := plain(alias)) > 4]
+        words = re.findall("[a-z]+", name.lower())
+        return any(alias in plain(name) for alias in known) or any(map(_DETECTOR.fullmatch, words))
 
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """All arrays of numbers with fractions."""
@@ -332,8 +360,17 @@ class Classes(Column):
         return by_stem[:1] or self.named(free, alike=False) or only([*stems.values()]) or self.named(free)
 
     def is_several(self, names: Sequence[str], table: Table) -> bool:
-        """Whether all are matrices."""
-        return {*names} <= _matrices(table) | {*runs(table)}
+        """Whether all are matrices, or columns of one header in several files."""
+        are_of_files = len({table.files.get(name) for name in names}) == len(names) and len({*map(header, names)}) == 1
+        return are_of_files or {*names} <= _matrices(table) | {*runs(table)}
+
+    def are_readable(self, value: np.ndarray) -> np.ndarray:
+        """Whether each cell is a number, or a name of a class in a column that is mostly words."""
+        return are_strings(value) if self.is_read_as and are_words(value) else are_numbers(value)
+
+    def cleaned(self, array: np.ndarray) -> np.ndarray:
+        """The column as numbers; names of classes stay."""
+        return array if self.is_read_as and are_words(array) else as_numbers(array)
 
     def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[Lines | None], read_as: str) -> Any:
         """The columns side by side: floats if they are scores, as `read_as` or their names say, integers if class ids.

@@ -18,6 +18,7 @@ from .cells import (
     are_words,
     as_numbers,
     distinct,
+    header,
     is_label,
     is_text,
     member,
@@ -118,7 +119,7 @@ class Labels(Column):
         """A sentence on the meaning of 1 in the column, if its name alone says that it means known; else ""."""
         if not names or not self.means_known(names[0]) or _say_sides(member(names[0], table)):
             return ""
-        own = names[0].rpartition(": ")[2]
+        own = header(names[0])
         return f"1 in {own} means a known sample, by its name; +{own} takes it as it stands, 1 for an unknown one"
 
     def is_assumed(self, names: Sequence[str], table: Table) -> bool:
@@ -148,7 +149,7 @@ class Labels(Column):
 
 def _side(name: str, place: Place = Place.COLUMN | Place.OUTCOME) -> bool | None:
     """Whether 1 means unknown in a column, by its name without that of its file."""
-    return side_of_column(name.rpartition(": ")[2], place)
+    return side_of_column(header(name), place)
 
 
 def _may_be_labels(array: Any) -> bool:

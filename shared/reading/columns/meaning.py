@@ -16,9 +16,9 @@ from ...metric.states import COUNTS
 from ...ranking.counts import sides_of_kinds
 from ...ranking.curves import auroc
 from ...scores import energy, entropy, max_logit, msp
-from ..sides import side_of
+from ..sides import means_unknown, side_of
 from ..tables.files import Table
-from .cells import are_blank, distinct, is_score, is_text, num_dimensions, number_at_end, plain, runs
+from .cells import are_blank, distinct, header, is_score, is_text, num_dimensions, number_at_end, plain, runs
 from .kinds import meant_by
 from .metrics import Layout
 
@@ -33,10 +33,10 @@ _CLEARLY = 1.645  # standard errors, beyond which chance lies in 5 % of cases
 class Meaning:
     """The meaning of references and groups, from all rows, of which batches may say less.
 
-    classes: the names of the columns of class scores
+    classes: the names of the columns of class scores, or the names of classes that predictions and references share
     lowest, highest: of the true classes that are ids of at least 0
     shared: groups of known samples alone, where unknown samples have others
-    are_words: whether true classes are words
+    are_words: whether true classes are words; predict_words, whether predicted classes are
     are_ids: whether labels are class ids, where those below 0 are unknown, rather than 0 and 1
     """
 
@@ -46,18 +46,28 @@ class Meaning:
     shared: frozenset[Any] = frozenset()
     are_words: bool = False
     are_ids: bool = False
+    predict_words: bool = False
 
     @staticmethod
     def of(layout: Layout, classes: Sequence[str], batches: Iterable[Mapping[str, Any]]) -> Meaning:
-        """The meaning of columns: `references`, `open_labels` and `groups`, where there are any."""
+        """The meaning of columns: `references`, `open_labels` and `groups`, where there are any.
+
+        Predicted classes that are words are names of known classes, other than words that mean unknown as a class.
+        Raises ValueError for such words beside true classes that are numbers.
+        """
         if not layout.label and not layout.has_classes:
             return Meaning(classes)
         low, high, below, words, whole = math.inf, -math.inf, False, False, True
         # the groups of known and of unknown samples, with labels of 0 and 1, and with class ids
         sides: dict[bool, tuple[set[Any], set[Any]]] = {False: (set(), set()), True: (set(), set())}
+        predicted, true = dict[str, None](), dict[str, None]()
         for columns in batches:
+            guesses = np.asarray(columns.get("predictions", ()) if layout.has_classes else ())
+            if len(guesses) and is_text(guesses.ravel()):
+                predicted |= dict.fromkeys(distinct(guesses.ravel()))
             labels = np.asarray(columns.get("references", ()))
             words = words or (is_text(labels) and len(labels) > 0)
+            true |= dict.fromkeys(distinct(labels) if predicted and labels.dtype.kind in "OU" else ())
             if labels.dtype.kind in "iuf":
                 ids = labels[labels >= 0]
                 if len(ids):
@@ -74,7 +84,13 @@ class Meaning:
         are_ids = not layout.has_classes and whole and below and high > 1
         of_known, of_unknown = sides[are_ids]
         shared = frozenset(of_known - of_unknown) if of_unknown else frozenset[Any]()
-        return Meaning(classes, low, high, shared, layout.has_classes and words, are_ids)
+        if predicted and not words:
+            raise ValueError(f"predictions: expected class ids, as references are, got {next(iter(predicted))!r}")
+        if predicted:
+            known = {word for word in predicted if not means_unknown(word)}
+            of_true = {word for word in true if word in known or not (means_unknown(word) or side_of(word))}
+            classes = [*sorted(of_true), *sorted(known - of_true)]  # so that true classes have one id for all models
+        return Meaning(classes, low, high, shared, layout.has_classes and words, are_ids, bool(predicted))
 
     def applied(self, columns: Mapping[str, Any]) -> dict[str, Any]:
         """Columns, or a batch of them, with true classes as ids from 0, and known samples in every group.
@@ -88,6 +104,8 @@ class Meaning:
         [0, 1]
         """
         changed = dict(columns)
+        if self.predict_words:
+            changed["predictions"] = self._of_names(columns["predictions"])
         if "references" in columns:
             changed["references"] = self._ids(columns["references"])
         if self.shared and GROUPS in columns:
@@ -100,7 +118,10 @@ class Meaning:
     def sentences(self) -> list[str]:
         """A sentence for each change by `applied`."""
         said = []
-        if self.are_words:
+        if self.predict_words:
+            first = ", ".join(self.classes[:5]) + (", …" if len(self.classes) > 5 else "")
+            said.append(f"predictions and references are names of {len(self.classes)} classes: {first}")
+        elif self.are_words:
             said.append("references are names of the columns of class scores")
         elif self._are_from_one:
             said.append(f"references count classes from 1, as the columns {self.classes[0]} to {self.classes[-1]} do")
@@ -120,6 +141,12 @@ class Meaning:
     def _are_from_one(self) -> bool:
         """Whether ids of classes count from 1, as the columns of their scores do."""
         return self._may_be_from_one and self.highest <= len(self.classes)
+
+    def _of_names(self, predictions: Any) -> np.ndarray:
+        """Predicted classes as ids from 0, and −1 for words that mean unknown."""
+        places = {name: place for place, name in enumerate(self.classes)}
+        words = np.asarray(predictions)
+        return np.asarray([places.get(word, UNKNOWN) for word in words.ravel().tolist()], np.int64).reshape(words.shape)
 
     def _ids(self, labels: Any) -> Any:
         """True classes as ids from 0: the places of names of classes, and −1 for words that mean unknown."""
@@ -146,9 +173,10 @@ class Meaning:
 
 
 def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
-    """The table, with open-set scores of its only matrix (N, C ≥ 2) of logits if no array could be a score.
+    """The table, with open-set scores of the matrix (N, C ≥ 2) of logits of each file if no array could be a score.
 
-    Parameters: classes, the names of its columns of class scores: several arrays (N,) are the matrix.
+    None of files with several matrices. Parameters: classes, the names of its columns of class scores: several arrays
+    (N,) are the matrix.
 
     They are called "msp of logits" and so on, after the matrix. Rows of probabilities p give only the scores that do
     not need logits, computed from log p, since softmax(log p) = p.
@@ -159,23 +187,38 @@ def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
     """
     flat = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 1}
     classes = classes if len(classes) > 1 and {*classes} <= flat.keys() else ()
-    matrices = _matrices(table, classes)
+    by_file: dict[str, list[tuple[str, tuple[str, ...], np.ndarray]]] = {}
+    for name, (members, logits) in _matrices(table, classes).items():
+        by_file.setdefault(table.files.get(members[0], ""), []).append((name, members, logits))
     numbered = {*classes, *(name for names in runs(table).values() for name in names)}
-    if len(matrices) != 1 or any(is_score(np.asarray(flat[name])) for name in flat.keys() - numbered):
+    if any(len(own) > 1 for own in by_file.values()):
         return table
-    ((name, logits),) = matrices.items()
+    if any(is_score(np.asarray(flat[name])) for name in flat.keys() - numbered):
+        return table
+    for file, ((name, members, logits),) in by_file.items():
+        table = _with_scores(table, name, members, logits, file)
+    return table
+
+
+def _with_scores(table: Table, name: str, members: Sequence[str], logits: np.ndarray, file: str) -> Table:
+    """The table with the open-set scores of a matrix of logits, which are columns `members` of a file."""
     likely = bool(np.all(logits >= 0) and np.allclose(logits.sum(axis=1), 1, atol=1e-3))
     with np.errstate(divide="ignore"):
         logits = np.log(logits) if likely else logits
     kinds = _OF_PROBABILITIES if likely else [*_OF_LOGITS]
     with suppress(ValueError, TypeError):  # NaN, or a matrix of one column
-        columns = {f"{kind} of {name}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
-        return table._replace(arrays={**table.arrays, **columns})
+        stem = name.removesuffix(header(name))
+        columns = {f"{stem}{kind} of {header(name)}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
+        return table._replace(
+            arrays={**table.arrays, **columns},
+            files={**table.files, **(dict.fromkeys(columns, file) if file else {})},
+            sources={**table.sources, **dict.fromkeys(columns, members)},
+        )
     return table
 
 
-def _matrices(table: Table, classes: Sequence[str]) -> dict[str, np.ndarray]:
-    """The matrices of scores by name, also of runs of numbered columns; or that of the columns of `classes` alone."""
+def _matrices(table: Table, classes: Sequence[str]) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
+    """The matrices of scores by name, with the names of their columns, also of runs; or that of `classes` alone."""
     matrices = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 2}
     blocks = {f"{classes[0]} … {classes[-1]}": classes} if classes else {}
     if blocks:
@@ -186,9 +229,9 @@ def _matrices(table: Table, classes: Sequence[str]) -> dict[str, np.ndarray]:
                 blocks[names[0].rstrip("0123456789_ ")] = names
     matrices |= {name: np.column_stack([table.arrays[each] for each in names]) for name, names in blocks.items()}
     of_scores = {name: np.asarray(array) for name, array in matrices.items() if array.shape[1] > 1}
-    members = {name: blocks.get(name, (name,)) for name in of_scores}
+    members = {name: (*blocks.get(name, (name,)),) for name in of_scores}
     return {
-        name: array.astype(float) if array.dtype.kind in "iu" else array
+        name: (members[name], array.astype(float) if array.dtype.kind in "iu" else array)
         for name, array in of_scores.items()
         if array.dtype.kind == "f" or (array.dtype.kind in "iu" and meant_by(members[name], 2) == "scores")
     }

@@ -206,6 +206,7 @@ def with_columns(table: Table, patterns: Sequence[Pattern], files: np.ndarray | 
         if sources and sources[0] in of_files:
             of_files[pattern.made] = of_files[sources[0]]
         table = table._replace(arrays=arrays, lines=lines, files=of_files)
+        table = table._replace(sources={**table.sources, pattern.made: sources[:1]})
         notes.append(f"{pattern.column}: {_counted(values)}, by {source}")
     return table, notes
 

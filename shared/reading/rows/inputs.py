@@ -7,9 +7,9 @@ name may have a sign: "scores.csv:-conf" is the negated column, "scores.csv:+con
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,7 +29,23 @@ from .joins import Sheet, joined
 from .missing import cure_of_names
 from .roles import check_role, check_sets, is_known_beside, numbers_of
 
+_ALONE = "scores"  # the column of files of one array each, whose rows stand one below another
 _SETS = "data_set"  # the column of the files that rows come from
+
+
+class FileColumn(NamedTuple):
+    """A column of a file.
+
+    file: the name of the file, "" of data that are in memory; header, the column's name there
+    source: the index of its table among those of the inputs; name, its name there, "" if another table has it, too
+    is_key: whether it joins rows
+    """
+
+    file: str
+    header: str
+    source: int = 0
+    name: str = ""
+    is_key: bool = False
 
 
 class Opened(NamedTuple):
@@ -38,6 +54,7 @@ class Opened(NamedTuple):
     files: of all inputs
     sentences: what was recognised; notes, how rows were joined; question, what was not recognised
     file_of_rows: (N,) the name of each row's file in the first table, if it has the rows of several
+    columns: of all files
     """
 
     tables: Sequence[Table]
@@ -46,6 +63,21 @@ class Opened(NamedTuple):
     notes: Sequence[str] = ()
     question: str = ""
     file_of_rows: np.ndarray | None = None
+    columns: Sequence[FileColumn] = ()
+
+    def titles(self, paths: Collection[Path]) -> list[str]:
+        """The names of some of the files, as columns have them."""
+        return [title for title, path in zip(titles_of(self.files), self.files) if path in paths]
+
+    def names_of(self, names: Sequence[str]) -> list[str]:
+        """The names of arrays in the tables, of names that may begin with the name of a file, as models have them."""
+        there = {name for table in self.tables for name in table.arrays}
+        called = {f"{stem_of(column.file)}: {column.header}": column.name for column in self.columns if column.name}
+        return [
+            name[: len(name) - len(own)] + called[own] if own not in there and own in called else name
+            for name in names
+            for own in [name if name in called else unsigned(name)]
+        ]
 
 
 def tables_of_places(
@@ -78,24 +110,43 @@ def tables_of_places(
             taken[path] += own[name]
     notes: list[str] = []
     of_samples = [path for path in read if any(split[name][0] == path and not by_name[name].part_of for name in split)]
+    headers, keys = {path: [*table.arrays] for path, table in read.items()}, dict[Path, Sequence[str]]()
     if not by_position and len(of_samples) > 1:
-        sheets = [Sheet(title, read[path], taken[path]) for title, path in zip(_titles(of_samples), of_samples)]
+        sheets = [Sheet(title, read[path], taken[path]) for title, path in zip(titles_of(of_samples), of_samples)]
         first = split["references"][0] if "references" in split else of_samples[0]
-        tables, notes = joined(sheets, first=of_samples.index(first))
+        tables, notes, of_sheets = joined(sheets, first=of_samples.index(first))
         read |= dict(zip(of_samples, tables))
-    pooled, called = Table({}), dict[Path, dict[str, str]]()
-    for path, table in read.items():
-        both = pooled.joined(table, path.stem)
+        keys |= dict(zip(of_samples, of_sheets))
+    pooled, called, columns = Table({}), dict[Path, dict[str, str]](), list[FileColumn]()
+    for title, (path, table) in zip(titles_of([*read]), read.items()):
+        both = pooled.joined(table, stem_of(title))
         called[path] = dict(zip(table.arrays, [*both.arrays][len(pooled.arrays) :]))
+        columns += _columns_of(title, headers[path], called[path], keys.get(path, ()))
         pooled = both
     chosen = {}
     for name, names in own.items():
         new = called[split[name][0]]
         chosen[name] = [new[one] if one in new else one[0] + new[unsigned(one)] for one in names]
-    return Opened([pooled], [*read], sentences, notes), chosen
+    return Opened([pooled], [*read], sentences, notes, columns=columns), chosen
 
 
-def _titles(paths: Sequence[Path]) -> list[str]:
+def stem_of(title: str) -> str:
+    """The name of a file without its suffix, after its folder where that is part of the name.
+
+    >>> stem_of("run1/scores.csv")
+    'run1/scores'
+    """
+    return str(PurePath(title).with_suffix("")) if PurePath(title).name else title
+
+
+def _columns_of(
+    file: str, headers: Sequence[str], called: Mapping[str, str], keys: Sequence[str], source: int = 0
+) -> list[FileColumn]:
+    """The columns of a file; `called`, their names in the table of the input."""
+    return [FileColumn(file, header, source, called.get(header, ""), header in keys) for header in headers]
+
+
+def titles_of(paths: Sequence[Path]) -> list[str]:
     """The names of files, or of the files and their folders where files have one name."""
     names = [path.name for path in paths]
     return [name if names.count(name) == 1 else f"{path.parent.name}/{name}" for path, name in zip(paths, names)]
@@ -121,27 +172,42 @@ def tables_of_inputs(
     sheets = [sheet for each in read for sheet in each.sheets]
     question = next((each.question for each in read if each.question), "")
     notes = [note for each in read for note in each.notes]
+    headers = [[*sheet.table.arrays] for sheet in sheets]
+    keys: Sequence[Sequence[str]] = [()] * len(sheets)
     if not by_position and not question:  # files of several lengths may be of several kinds of samples
-        tables, said = joined(sheets)
+        tables, said, keys = joined(sheets)
         notes += said
         sheets = [sheet._replace(table=table) for sheet, table in zip(sheets, tables)]
-    pooled, start = [], 0
-    for each in read:
+    pooled, start, columns = [], 0, list[FileColumn]()
+    for source, each in enumerate(read):
         table = Table({})
-        for sheet, path in zip(sheets[start:], each.paths):
-            table = table.joined(sheet.table, path.stem)
-        pooled.append(table if each.paths else sheets[start].table)
+        for place, sheet in enumerate(sheets[start : start + len(each.sheets)], start):
+            both = table.joined(sheet.table, stem_of(sheet.name)) if each.are_files else sheet.table
+            called = dict(zip(sheet.table.arrays, [*both.arrays][len(table.arrays) :]))
+            alone = [(sheet.name if each.are_files else "", [(header, header) for header in headers[place]])]
+            for file, pairs in each.columns or alone:
+                own = {header: called[name] for header, name in pairs if name in called}
+                by_key = [header for header, name in pairs if name in keys[place]]
+                columns += _columns_of(file, [header for header, _ in pairs], own, by_key, source)
+            table = both
+        pooled.append(table)
         start += len(each.sheets)
     sentences = [sentence for each in read for sentence in each.sentences]
     file_of_rows = next((each.file_of_rows for each in read), None)
-    return Opened(pooled, [path for each in read for path in each.files], sentences, notes, question, file_of_rows)
+    files = [path for each in read for path in each.files]
+    return Opened(pooled, files, sentences, notes, question, file_of_rows, columns)
 
 
 class _Input(NamedTuple):
-    """The tables of an input, with their paths if they lie side by side; the others as of `Opened`."""
+    """The tables of an input; the others as of `Opened`.
+
+    are_files: whether each table is of a file, and they lie side by side
+    columns: of files that lie one below another, for each its name, and the header of each column and its name
+    """
 
     sheets: Sequence[Sheet]
-    paths: Sequence[Path] = ()
+    are_files: bool = False
+    columns: Sequence[tuple[str, Sequence[tuple[str, str]]]] = ()
     files: Sequence[Path] = ()
     sentences: Sequence[str] = ()
     notes: Sequence[str] = ()
@@ -170,16 +236,19 @@ def _sheets_of_input(
     limits.check_files(paths)
     by_column = isinstance(layout.columns[0], ScoresColumn)
     by_path = {path: read_table(path, names, limits, are_of_several=True, by_column=by_column) for path in paths}
-    titles = _titles(paths)
+    titles = titles_of(paths)
     below = stand_below(titles, [*by_path.values()], patterns)
     sides, question = ({}, "") if any(one.column == layout.label for one in patterns) else _sides(layout, by_path)
     if sides or below:
         table, sentences = _of_sides(layout, by_path, sides) if sides else (_stacked(by_path), [])
         of_rows = np.repeat(np.asarray(titles, dtype=object), [*map(_num_rows, by_path.values())])
         notes = [] if sides else [below]
-        return _Input([Sheet(paths[0].name, table)], (), paths, sentences, notes, file_of_rows=of_rows)
+        named_so = [[(each, _ALONE if own.alone else each) for each in own.arrays] for own in by_path.values()]
+        columns = [*zip(titles, named_so)]
+        sheet = Sheet(paths[0].name, table)
+        return _Input([sheet], False, columns, paths, sentences, notes, file_of_rows=of_rows)
     sheets = [Sheet(title, table) for title, table in zip(titles, by_path.values())]
-    return _Input(sheets, paths=paths, files=paths, question=question)
+    return _Input(sheets, True, files=paths, question=question)
 
 
 def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bool], str]:
@@ -223,9 +292,9 @@ def _num_rows(table: Table) -> int:
 
 def _stacked(by_path: Mapping[Path, Table]) -> Table:
     """The rows of files of the same columns, one below another."""
-    titles = dict(zip(by_path, _titles([*by_path])))
+    titles = dict(zip(by_path, titles_of([*by_path])))
     named_alike = [
-        table._replace(arrays={"scores": next(iter(table.arrays.values()))}) if table.alone else table
+        table._replace(arrays={_ALONE: next(iter(table.arrays.values()))}) if table.alone else table
         for table in by_path.values()
     ]
     starts = np.cumsum([0, *map(_num_rows, named_alike)]).tolist()

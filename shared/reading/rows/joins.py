@@ -98,8 +98,8 @@ class Sheet(NamedTuple):
         return max(lengths, key=lambda length: (lengths[length], length), default=0)
 
 
-def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], list[str]]:
-    """Tables with their rows in the order of the first table, and a sentence on the key that joins them.
+def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], list[str], list[list[str]]]:
+    """Tables with their rows in the order of the first, sentences on the keys that join them, and each table's keys.
 
     Parameters: sheets, of the same samples; first, the index of the sheet whose order stays. A column that joins two
     tables under one header stays in one of them. See above for the rule.
@@ -108,7 +108,7 @@ def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], lis
     join rows differently, and for rows without names beside tables that have them in different orders.
     """
     if len(sheets) < 2:
-        return [sheet.table for sheet in sheets], []
+        return [sheet.table for sheet in sheets], [], [[] for _ in sheets]
     headers = {name for sheet in sheets for name in sheet.table.arrays}
     columns = [[*_name_columns(sheet, headers)] for sheet in sheets]
     waiting = [first, *(place for place in range(len(sheets)) if place != first)]
@@ -116,6 +116,7 @@ def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], lis
     repeated: dict[int, list[str]] = {place: [] for place in waiting}
     parts: list[list[int]] = []  # of sheets that keys connect
     notes: dict[str, None] = {}
+    keys: list[list[str]] = [[] for _ in sheets]
     while waiting:
         parts.append([waiting.pop(0)])
         orders[parts[-1][0]] = np.arange(sheets[parts[-1][0]].num_rows)
@@ -126,6 +127,8 @@ def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], lis
             orders[place] = key.order
             repeated[place] = [key.column.name] if key.of.name == key.column.name else []
             notes[key.note] = None
+            for sheet, column in ((key.sheet, key.of), (place, key.column)):
+                keys[sheet] += [column.name] if column.name not in keys[sheet] else []
     if len(parts) > 1:
         _check_positions(sheets, columns, parts, orders)
         are_bare = all(sheet.table.alone for sheet in sheets)  # arrays have nothing but their positions
@@ -134,7 +137,7 @@ def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], lis
             listed = f"{', '.join(said[:-1])} and {said[-1]}"
             notes[f"rows of {listed} are matched by position, since no column names them in both"] = None
     tables = [_taken(sheet.table, orders[place], repeated[place]) for place, sheet in enumerate(sheets)]
-    return tables, [*notes]
+    return tables, [*notes], keys
 
 
 def order_by_key(one: Sheet, other: Sheet) -> tuple[np.ndarray, str] | None:
@@ -302,8 +305,9 @@ def _is_key(one: _Column, other: _Column) -> bool:
 
 
 class _Key(NamedTuple):
-    """A key: two columns, the rows of the second in the order of the first, and a sentence on it."""
+    """A key: two columns, the first of a sheet, the rows of the second in its order, and a sentence on it."""
 
+    sheet: int
     of: _Column
     column: _Column
     order: np.ndarray
@@ -326,7 +330,7 @@ def _key(part: Sequence[int], place: int, columns: Sequence[Sequence[_Column]], 
     """The likeliest key between a sheet and the sheets of a part. Raises ValueError if others of its kind differ."""
     keys = sorted(
         (
-            (_rank(one, other), one, other, orders[member])
+            (_rank(one, other), one, other, member)
             for member in part
             for one in columns[member]
             for other in columns[place]
@@ -334,11 +338,11 @@ def _key(part: Sequence[int], place: int, columns: Sequence[Sequence[_Column]], 
         ),
         key=lambda key: key[0],
     )
-    rank, of, column, joined_order = keys[0]
-    order = _order(of, column, joined_order)
+    rank, of, column, sheet = keys[0]
+    order = _order(of, column, orders[sheet])
     otherwise: dict[str, None] = {}
-    for other_rank, one, other, own in keys[1:]:
-        if np.array_equal(_order(one, other, own), order):
+    for other_rank, one, other, member in keys[1:]:
+        if np.array_equal(_order(one, other, orders[member]), order):
             continue
         if other_rank in (rank, _NUMBERS):
             raise JoinError(
@@ -347,7 +351,7 @@ def _key(part: Sequence[int], place: int, columns: Sequence[Sequence[_Column]], 
             )
         otherwise[_shown(one, other)] = None
     rest = f", not by {' and '.join(otherwise)}, which would join them otherwise" if otherwise else ""
-    return _Key(of, column, order, f"rows joined by {_shown(of, column)}{rest}")
+    return _Key(sheet, of, column, order, f"rows joined by {_shown(of, column)}{rest}")
 
 
 _NUMBERS = 2

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..columns.cells import are_blank, are_numbers, are_words, as_numbers, num_dimensions, plain
+from ..columns.cells import are_blank, are_numbers, are_words, as_numbers, header, num_dimensions, plain
 from ..places import unsigned
 from ..sides import Place, side_of_column, side_of_name, sides_of
 from ..tables.files import Lines, Table, whole
@@ -28,7 +28,7 @@ def check_role(table: Table, used: Sequence[str], is_unknown: bool) -> None:
     beside = {name: array for name, array in table.arrays.items() if name not in scores and num_dimensions(array) == 1}
     has_classes = any("pred" in plain(name) for name in beside)  # whose labels are class ids, as OpenOOD's
     for name, array in beside.items():
-        sides = _sides(name.rpartition(": ")[2].strip(), np.asarray(whole(array)), has_classes)
+        sides = _sides(header(name).strip(), np.asarray(whole(array)), has_classes)
         other = sides == float(not is_unknown)
         if other.any():
             first = table.lines.get(name, Lines()).place(int(np.argmax(other)))

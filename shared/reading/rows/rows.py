@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ...arrays.checks import REST, did_you_mean
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ..columns.cells import are_blank, noun_of, num_dimensions, plain
-from ..columns.guesses import guessed_by_name, guessed_by_values, table_of
+from ..columns.guesses import guessed_alone, guessed_by_name, guessed_by_values, table_of
 from ..columns.kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
 from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
@@ -24,15 +24,20 @@ from ..columns.metrics import MODELS, Layout, MadeOf, columns_in_use, is_used, l
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
+from ..reasons import some
 from ..tables.files import Streamed, Table, batches, whole
 from .from_names import FROM_NAMES, patterns_of, with_columns
-from .inputs import tables_of_inputs, tables_of_places
+from .inputs import FileColumn, tables_of_inputs, tables_of_places
 from .joins import names_rows
 from .missing import check_sides, cure_of_missing
+from .model_columns import models_of
 from .roles import check_role, check_sets
 from .unread import UNREADABLE, Unread, unread_rows, without
+from .uses import Use, files_of_models, idle_files, labelled, likely_groups, likely_scores, naming_column, uses_of
 
-ROWS, FILES = "rows", "files"
+ROWS, FILES, COLUMNS = "rows", "files", "columns"
+UNUSED = "that are not used"
+_NAMED = 20  # columns that a note names
 _SMALL = ("references", "open_labels", GROUPS)  # columns that all rows are known by
 
 
@@ -45,7 +50,9 @@ class Rows:
     offers, guesses, made_of: the arrays that each column may be made of, seems to be made of, and is made of, by name
     read_as: how whole numbers of a matrix are read, one of `READ_AS`
     sentences: what was recognised on the way; question, what was not; notes, on how rows were joined
-    archives, files: of the inputs
+    archives, files: of the inputs; columns, of the files
+    must_add: the files that are an error if they add nothing
+    chosen: the columns that are chosen, which other files may contradict
     are_all: whether columns that are missing are an error; else the metric says what it lacks
     unread: rows that cannot be read; leaves_out, whether they are left out
     """
@@ -62,7 +69,10 @@ class Rows:
     notes: Sequence[str]
     archives: Archives
     files: Sequence[str]
+    columns: Sequence[FileColumn]
     are_all: bool
+    must_add: Collection[str] = ()
+    chosen: Collection[str] = ()
     unread: Unread | None = None
     leaves_out: bool = False
 
@@ -79,6 +89,8 @@ class Rows:
         if self.question and self.missing:
             raise ValueError(self.question)
         _check_parts(self.layout, self.made_of)
+        uses = self.uses
+        self._check_files(uses)
         models: dict[str, dict[str, Any]] = {}
         said_of = dict.fromkeys([*self.sentences, *self._words()])
         change: Callable[[dict[str, Any]], dict[str, Any]] = dict
@@ -87,7 +99,8 @@ class Rows:
             predictions = self.layout.columns[0]
             table = table_of(predictions, made_of[predictions.name], self.tables)
             classes = [*map(unsigned, predictions.members(made_of[predictions.name], table))]
-            meaning = Meaning.of(self.layout, classes, _batches(_SMALL, columns))
+            small = (*_SMALL, predictions.name) if _may_be_words(columns[predictions.name]) else _SMALL
+            meaning = Meaning.of(self.layout, classes, _batches(small, columns))
             change = meaning.applied
             models[name] = columns if any(isinstance(one, Streamed) for one in columns.values()) else change(columns)
             said_of |= dict.fromkeys(meaning.sentences())
@@ -106,16 +119,62 @@ class Rows:
                 *self.notes,
                 *self._directions(),
                 *self._dependences(),
+                *self._unused(uses),
                 *([] if self.unread is None else [self.unread.note]),
             ],
-            census=self._census(),
-            samples=[] if self.layout.inputs > 1 else sample_names(self.tables[0], self.made_of),
+            census=self._census(uses),
+            samples=self._samples(),
             archives=self.archives,
             change=change,
             assumed=self._assumed(),
             noun_of_clusters=self._noun_of_clusters(),
+            uses=labelled(uses),
             table=self._names(),
         )
+
+    @property
+    def uses(self) -> dict[FileColumn, Use]:
+        """The use of each column of the files. Raises ValueError for files that contradict each other."""
+        return uses_of(self.layout, self.tables, self.made_of, self.columns, self.chosen)
+
+    def _check_files(self, uses: Mapping[FileColumn, Use]) -> None:
+        """Raise ValueError for a file that adds nothing."""
+        idle = [file for file in idle_files(uses) if file in self.must_add]
+        if not idle or len({column.file for column in uses}) < 2:
+            return
+        own = [column.header for column in uses if column.file == idle[0]]
+        raise ValueError(
+            f"{idle[0]}: expected a column that is used, got {some(own)}, which add nothing to the other files; choose "
+            f"one as {self.layout.columns[0].name}, or leave the file out"
+        )
+
+    def _samples(self) -> list[Any]:
+        """The names of the samples, if a column has them."""
+        name = naming_column(self.tables[0], self.made_of) if self.layout.inputs == 1 else ""
+        return [*self.tables[0].arrays[name].tolist()] if name else []
+
+    @property
+    def likely_groups(self) -> list[str]:
+        """The columns of a few repeated words that may be taken as groups; none where there are groups."""
+        if self.layout.inputs > 1 or self.made_of.get(GROUPS):
+            return []
+        return [*likely_groups(self.layout, self.uses, self.tables[0])]
+
+    def _unused(self, uses: Mapping[FileColumn, Use]) -> list[str]:
+        """Sentences on columns that are not used, and on how some could be."""
+        names = [name for name, role in labelled(uses).items() if not role] if self.are_all else []
+        groups = [
+            f"{name} has few words, each in several rows, and may name groups (see --groups '{name}')."
+            for name in self.likely_groups
+        ]
+        scores = self.layout.scores()
+        models = [
+            f"{name} may have the scores of another model (see --{self.layout.flag} {','.join([*used, name])})."
+            for used in ([] if scores is None else [self.made_of[scores.name]])
+            for name in likely_scores(uses, self.tables[0])
+            if used
+        ]
+        return [f"Not used: {some(names, _NAMED)}.", *groups, *models] if names else []
 
     def _assumed(self) -> str:
         """The column of labels in which nothing says that 1 means unknown; "" if something does."""
@@ -166,11 +225,13 @@ class Rows:
                 words[name] = table.words[name]
         return Table(arrays, words)
 
-    def _census(self) -> Census:
+    def _census(self, uses: Mapping[FileColumn, Use]) -> Census:
         out = self.unread.places if self.unread is not None else []
         size = max(map(len, self.tables[0].arrays.values()), default=0)
-        used = {ROWS: size} | ({FILES: len(self.files)} if self.files else {})
-        return Census(used, {(ROWS, UNREADABLE): out} if out else {})
+        unused = [name for name, role in labelled(uses).items() if not role]
+        used = {ROWS: size} | ({FILES: len(self.files)} if self.files else {}) | {COLUMNS: len(uses) - len(unused)}
+        left_out = {(ROWS, UNREADABLE): out, (COLUMNS, UNUSED): unused}
+        return Census(used, {key: names for key, names in left_out.items() if names})
 
     def _rows_by_model(self) -> np.ndarray | None:
         """The name of each row's model, (N,); None where there is no such column."""
@@ -191,14 +252,9 @@ class Rows:
         rows: dict[str, np.ndarray | None] = {"": None}
         if by_row is not None:
             rows = {name: by_row == name for name in dict.fromkeys(by_row.tolist())}
-        several: dict[str, MadeOf] = {"": self.made_of}
-        for column in columns_in_use(self.layout, self.made_of):
-            names = self.made_of[column.name]
-            if len(names) > 1 and column.is_several(names, table_of(column, names, self.tables)):
-                several = {name: {**self.made_of, column.name: [name]} for name in names}
-                break
+        several = models_of(self.layout, self.tables, self.made_of, self.columns)
         return {
-            ", ".join(filter(None, (row, name))) or self._only_name(): (own, one)
+            ", ".join(filter(None, (row, name))) or self._only_name(): (own, one.made_of)
             for row, own in rows.items()
             for name, one in several.items()
         }
@@ -209,6 +265,12 @@ class Rows:
         names = self.made_of[scores.name] if scores is not None else []
         names = names or self.made_of[first.name]
         return unsigned(names[0]) if len(names) == 1 else first.name
+
+    @property
+    def arrays_of_models(self) -> dict[str, str]:
+        """The array of scores or classes of each of several models, by the model's name."""
+        models = models_of(self.layout, self.tables, self.made_of, self.columns)
+        return {name: model.array for name, model in models.items() if name}
 
     def _gathered(self, made_of: MadeOf, rows: np.ndarray | None) -> dict[str, Any]:
         """The arguments of a model, joined from their parts; `rows`, whether each row is the model's."""
@@ -246,6 +308,12 @@ class Rows:
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
 
+def _may_be_words(column: Any) -> bool:
+    """Whether a column may hold words, by its first batch if it is read in batches."""
+    first = next(iter(column), ()) if isinstance(column, Streamed) else column
+    return np.asarray(first).dtype.kind in "OU" if isinstance(first, np.ndarray) else False
+
+
 def _on_whole_numbers(column: Column, names: Sequence[str], table: Table, value: Any, read_as: str) -> str:
     """A sentence on rows of several whole numbers, which are read as their names say, or else as their type does."""
     takes_both = isinstance(column, Classes) and column.is_matrix and column.is_read_as and read_as == "automatic"
@@ -256,18 +324,6 @@ def _on_whole_numbers(column: Column, names: Sequence[str], table: Table, value:
     if meant_by(names, 2) == "scores":
         return f"whole numbers of {column.name} are scores, as the names of their columns say"
     return f"{column.name} are class ids, since they are whole numbers" if value.dtype.kind in "iu" else ""
-
-
-def _check_labels(table: Table, names: Sequence[str]) -> None:
-    """Raise ValueError for files whose rows are taken for the same samples, but which label them otherwise."""
-    for name in names:
-        for other in (other for other in table.arrays if other.endswith(f": {name}")):
-            ours, theirs = table.arrays[name], table.arrays[other]
-            if not np.array_equal(ours, theirs) and [*map(str, ours.tolist())] != [*map(str, theirs.tolist())]:
-                raise ValueError(
-                    f"{other}: expected the labels that the other files have, since their rows are taken for the same "
-                    f"samples, got others; choose {name} as references if these are right, or read the files one by one"
-                )
 
 
 def _batches(names: Collection[str], columns: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -290,18 +346,20 @@ def _check_parts(layout: Layout, made_of: MadeOf) -> None:
         )
 
 
-def sample_names(table: Table, made_of: MadeOf) -> list[Any]:
-    """The column of text that names the samples of a table: by its name, or since its words are distinct; or none."""
-    used = {each for names in made_of.values() for name in names for each in (name, unsigned(name))}
-    texts = {
-        name: array
-        for name, array in table.arrays.items()
-        if name not in used and isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "OUT"
-    }
-    by_name = (array for name, array in texts.items() if names_rows(name))
-    distinct = (array for array in texts.values() if len({*array.tolist()}) == len(array))
-    chosen = next(chain(by_name, distinct), None)
-    return [] if chosen is None else list(chosen.tolist())
+def _add_models(
+    layout: Layout,
+    table: Table,
+    columns: Sequence[FileColumn],
+    files: Sequence[str],
+    made_of: dict[str, Any],
+    names: Collection[str],
+) -> None:
+    """Add models of files, each guessed as if it came alone, to the arrays of some columns."""
+    for file in files:
+        there = [column.name for column in columns if column.file == file and column.name]
+        for name, own in guessed_alone(layout, table, there).items():
+            if name in names:
+                made_of[name] = [*made_of[name], *(one for one in own if one not in made_of[name])]
 
 
 def rows_of(
@@ -317,6 +375,7 @@ def rows_of(
     label_from_name: str | None = None,
     groups_from_name: str | None = None,
     clusters_from_name: str | None = None,
+    added: Sequence[Path] = (),
     limits: Limits = COMMANDS,
 ) -> Rows:
     """The tables of a metric's inputs, and the arrays of each column.
@@ -330,7 +389,8 @@ def rows_of(
     of their columns do not, or their values, of which strings let words stay words; by_position, whether rows of
     several files are taken as they stand, rather than joined by a column that names them (see `joins`);
     label_from_name, groups_from_name and clusters_from_name, regular expressions whose groups are the labels, groups or
-    clusters of rows by their names, or by those of their files (see `from_names`).
+    clusters of rows by their names, or by those of their files (see `from_names`); added, files whose models are added
+    to the ones of wishes, each guessed as if it came alone.
 
     Raises ValueError for an unknown column, for files that cannot be read, for rows that cannot be joined, and for
     names that no array has.
@@ -358,6 +418,7 @@ def rows_of(
         how: dict[str, Any] = {"names": wanted, "patterns": patterns, "by_position": by_position}
         read = tables_of_inputs(layout, inputs, archives, limits, **how)
         chosen = {name: [] if not own else [own] if isinstance(own, str) else [*own] for name, own in columns.items()}
+        chosen = {name: read.names_of(own) for name, own in chosen.items()}
     else:
         read, chosen = tables_of_places(layout, columns, limits, signed=flip, by_position=by_position)
     from_names = {one.column: [one.made] for one in patterns}
@@ -384,10 +445,14 @@ def rows_of(
             there = ", ".join(offers[name])
             near = did_you_mean(next(one for one in own if one not in offers[name]), offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}{near}")
+    if inputs and layout.inputs == 1:
+        free = [name for name in guesses if name not in settled]
+        uses = uses_of(layout, tables, {**guesses, **chosen}, read.columns, chosen)
+        _add_models(layout, tables[0], read.columns, files_of_models(layout, uses), guesses, free)
     kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers.get(name, ())}}
     made_of: dict[str, Sequence[str]] = {**guesses, **kept, **chosen}
-    if layout.label not in chosen:
-        _check_labels(tables[0], made_of.get(layout.label, ()))
+    if added:
+        _add_models(layout, tables[0], read.columns, read.titles(added), made_of, [*made_of])
     scores = layout.scores()
     if flip and scores is not None:
         made_of[scores.name] = [name if name[:1] in ("-", "+") else f"-{name}" for name in made_of[scores.name]]
@@ -406,7 +471,10 @@ def rows_of(
         notes=[*read.notes, *counted],
         archives=archives,
         files=[*map(str, read.files)],
+        columns=read.columns,
         are_all=bool(inputs),
+        must_add=read.titles(added) if settled.get(predictions) else [*{one.file for one in read.columns}],
+        chosen=[*chosen],
     )
     out = None if rows.missing or layout.inputs > 1 else unread_rows(layout, tables[0], made_of)
     if out is None or not leave_out:

@@ -87,7 +87,7 @@ def without(table: Table, out: Unread) -> Table:
         for name, array in table.arrays.items()
     }
     words = {name: partial(_kept, read, kept) for name, read in table.words.items()}
-    return Table(arrays, words, decimals=table.decimals)
+    return table._replace(arrays=arrays, words=words, lines={})
 
 
 def _kept(read: Callable[[], Any], rows: np.ndarray) -> np.ndarray:

@@ -127,6 +127,7 @@ class Table(NamedTuple):
     files: the file of a column
     decimals: the decimal mark of a column's file, where it is no point
     alone: whether it is one array without a name, which is called like its file
+    sources: the columns that a column is computed from
     """
 
     arrays: dict[str, Any]
@@ -135,6 +136,7 @@ class Table(NamedTuple):
     files: Mapping[str, str] = {}
     decimals: Mapping[str, str] = {}
     alone: bool = False
+    sources: Mapping[str, Sequence[str]] = {}
 
     def joined(self, more: Table, stem: str) -> Table:
         """The arrays of both; one whose name is taken is prefixed with the stem of its file, or "stem (2)"."""

@@ -491,9 +491,9 @@ def test_labels_of_files_that_lie_side_by_side(labels: str, agree: bool, tmp_pat
         (tmp_path / f"{name}.csv").write_text(f"msp,label\n{lines}")
     files = [tmp_path / "id.csv", tmp_path / "ood.csv"]
     if agree:
-        assert [*read("ood_bench", files).models] == ["msp", "ood: msp"]
+        assert [*read("ood_bench", files).models] == ["id: msp", "ood: msp"]
         return
-    with pytest.raises(ValueError, match="ood: label: expected the labels that the other files have"):
+    with pytest.raises(ValueError, match=r"ood\.csv: label: expected the labels that id\.csv has"):
         read("ood_bench", files)
     if len(labels) == 5:
         assert read("ood_bench", files, columns={"references": "label"}).models["ood: msp"]["references"].tolist() == [

@@ -260,7 +260,7 @@ def test_which_column_is_of_names(tmp_path: Path) -> None:
     path.write_text("file,b,score\nnormal_1,,0.5\nanomaly_2,like normal,0.75\n")
     reading = read("ood_bench", path, label_from_name=LABEL)
     assert reading.columns["references"].tolist() == [0, 1]
-    assert reading.notes == ["references: 1 normal, 1 anomaly, by the names in file"]
+    assert reading.notes == ["references: 1 normal, 1 anomaly, by the names in file", "Not used: b."]
     path.write_text("a,b,score\nnormal_1,x,0.5\nodd_2,y,0.75\n")
     with pytest.raises(ValueError, match=r"label_from_name: .* 'anomaly\|normal', got 'odd_2' \(.*a, line 3\)"):
         read("ood_bench", path, label_from_name=LABEL)
@@ -282,11 +282,11 @@ def test_files_that_share_some_names(tmp_path: Path, run: Run) -> None:
     paths[1].write_text("anomaly_2.wav 0.25\nnormal_1.wav 0.5\n")
     models = read("ood_bench", paths, label_from_name=LABEL).models
     code, output, errors = run("compute", "ood_bench", *paths, "--label-from-name", LABEL)
-    assert (code, [*json.loads(output)["models"]]) == (0, ["1", "b: 1"])
+    assert (code, [*json.loads(output)["models"]]) == (0, ["a: 1", "b: 1"])
     assert "each is a model; --groups-from-name of a word in the files' names takes their rows one below" in errors
     assert run("compute", "ood_bench", *paths, "--label-from-name", LABEL, "--groups-from-name", r"(\w)\.txt")[0] == 0
     assert [(name, columns["predictions"].tolist()) for name, columns in models.items()] == [
-        ("1", [0.5, 0.75]),
+        ("a: 1", [0.5, 0.75]),
         ("b: 1", [0.5, 0.25]),
     ]
 

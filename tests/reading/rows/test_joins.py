@@ -256,7 +256,7 @@ def table(**columns: Any) -> Table:
 
 
 def join(*tables: Table, **how: Any) -> tuple[list[Table], list[str]]:
-    return joined([Sheet(f"{place}.csv", each) for place, each in enumerate(tables)], **how)
+    return joined([Sheet(f"{place}.csv", each) for place, each in enumerate(tables)], **how)[:2]
 
 
 NUMBERS = np.asarray([30, 10, 20, 50])

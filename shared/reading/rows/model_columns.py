@@ -1,0 +1,81 @@
+"""The columns of each of several models in tables, and names for the models."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..columns.cells import header
+from ..columns.guesses import table_of
+from ..columns.kinds import Column
+from ..columns.metrics import Layout, MadeOf, columns_in_use
+from ..places import unsigned
+from ..tables.files import Table
+from .inputs import FileColumn, stem_of
+
+
+class ModelColumns(NamedTuple):
+    """The arrays of a model.
+
+    array: of its scores or classes, in which it differs from the others; "" of the only model
+    file: of the array, "" where it is of none
+    made_of: the arrays of all of its columns
+    """
+
+    array: str
+    file: str
+    made_of: MadeOf
+
+
+def models_of(
+    layout: Layout, tables: Sequence[Table], made_of: MadeOf, columns: Sequence[FileColumn]
+) -> dict[str, ModelColumns]:
+    """The arrays of each model by its name; "" is the only one's.
+
+    The columns of one file go together: the scores in a file are of the model whose logits are there. A model has the
+    name of its column, without a sign, and before it the file's name where several files have such a column.
+    """
+    models = [ModelColumns("", "", made_of)]
+    for column in columns_in_use(layout, made_of):
+        names = made_of[column.name]
+        if len(names) < 2 or not column.is_several(names, table_of(column, names, tables)):
+            continue
+        files = {name: _file_of(column, name, tables, columns) for name in names}
+        models = [
+            ModelColumns(name, files[name], {**one.made_of, column.name: [name]})
+            for one in models
+            for name in [name for name in names if one.file and files[name] == one.file] or names
+        ]
+    return {"": models[0]} if len(models) == 1 else dict(zip(_names(models), models))
+
+
+def _names(models: Sequence[ModelColumns]) -> list[str]:
+    """Names for models: their columns, of which one without a sign and with a file where it needs it."""
+    plain = Counter(unsigned(model.array) for model in models)
+    arrays = [unsigned(model.array) if plain[unsigned(model.array)] == 1 else model.array for model in models]
+    headers = Counter(map(header, arrays))
+    names = [
+        f"{stem_of(model.file)}: {header(array)}" if headers[header(array)] > 1 and model.file else array
+        for model, array in zip(models, arrays)
+    ]
+    if len({*names}) == len(names):
+        return names
+    varying = _varying(models)  # columns of several files, each beside each
+    return [", ".join(own[0] for own in model.made_of.values() if own and own[0] in varying) for model in models]
+
+
+def _varying(models: Sequence[ModelColumns]) -> set[str]:
+    """The arrays that some models have, and others do not."""
+    times = Counter(name for model in models for name in {name for own in model.made_of.values() for name in own})
+    return {name for name, number in times.items() if number < len(models)}
+
+
+def _file_of(column: Column, name: str, tables: Sequence[Table], columns: Sequence[FileColumn]) -> str:
+    """The file of an array of a column, or of its sources; "" of none."""
+    table = table_of(column, [name], tables)
+    first = column.members([name], table)[0]
+    array = first if first in table.arrays else unsigned(first)
+    array = array if array in table.arrays else array.rpartition("[:,")[0]
+    source = next(iter(table.sources.get(array, [array])))
+    return next((each.file for each in columns if each.name == source), "")
