@@ -64,22 +64,6 @@ def compare(
     >>> table["key"], table["difference"], table["p_value"]
     (['auroc', 'fpr95tpr'], [0.0, 0.0], [1.0, 1.0])
     """
-    drawn: Any = {"confidence_level": confidence_level, "n_resamples": n_resamples, "random_state": random_state}
-    return comparison_of(metric, first, second, references=references, **drawn, **others).table()
-
-
-def comparison_of(
-    metric: str | Metric,
-    first: Any,
-    second: Any,
-    *,
-    references: Any = None,
-    confidence_level: float,
-    n_resamples: int,
-    random_state: int,
-    **others: Any,
-) -> Comparison:
-    """The comparison of two models, whose table `compare` returns, with the clusters that were drawn."""
     level = as_open_share(confidence_level, "confidence_level")
     number = as_int(n_resamples, "n_resamples", 1, MAX_RESAMPLES)
     seed = as_int(random_state, "random_state", 0)
@@ -87,11 +71,11 @@ def comparison_of(
     if isinstance(metric, type) or not hasattr(metric, "prepared_parts"):
         raise TypeError(f"metric: expected a name or a metric such as OpenAUC(), got {type(metric).__name__}")
     shared = others if references is None else {**others, "references": references}
-    _check_shared(metric, first, second)
+    check_shared(metric, first, second)
     _check_indices(first, second)
     models = [_prepared(metric, model, shared, name) for name, model in (("first", first), ("second", second))]
     parts = differences_of_parts(*models, n_resamples=number, random_state=seed)
-    return compared(parts, level, **metric.means)
+    return compared(parts, level, **metric.means).table()
 
 
 class Differences(NamedTuple):
@@ -273,7 +257,7 @@ def not_rejected(p_values: Mapping[str, float | None], level: float) -> dict[str
     return alike
 
 
-def _check_shared(metric: Metric, first: Any, second: Any) -> None:
+def check_shared(metric: Metric, first: Any, second: Any) -> None:
     """Raise ValueError if two models bring columns of their own that belong to both, with other values."""
     if not isinstance(first, Mapping) or not isinstance(second, Mapping):
         return

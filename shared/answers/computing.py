@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..comparison import Comparison, Differences, compared, differences_of_parts
+from ..comparison import SHARED, Comparison, Differences, compared, differences_of_parts
 from ..metric.bootstrap import FEWEST, ByGroup, Part, are_enough, assembled, named, replicates, whole as whole_of
 from ..metric.clusters import OF_CLUSTERS
 from ..metric.groups import ALL, GROUPS, as_parts, group_key, groups_of, rows_of_groups
@@ -116,6 +116,7 @@ def compute_models(
     shown: Shown | None = None,
     beside: Beside | None = None,
     numbers: Numbers | None = None,
+    alone: bool = True,
     keeps_samples: bool = False,
     bounded: bool = True,
     progress: bool = False,
@@ -131,9 +132,10 @@ def compute_models(
     while its samples are in memory, or None if only numbers are wanted; beside, a function of a category, a model, a
     group and its results, which returns them with what else is known of the group, such as its number of images;
     numbers, a function of the computation without intervals, called before any are drawn, until which the samples of
-    all categories are held: where the cost is bounded; keeps_samples, whether equal rows stay apart, as for samples
-    that are saved; bounded, whether the cost is; progress, whether to show a bar on a terminal; photographs and points,
-    as of `Computed`.
+    all categories are held: where the cost is bounded; alone, whether each model has intervals of its own: else only
+    differences have some, and an error is raised where they cannot be drawn; keeps_samples, whether equal rows stay
+    apart, as for samples that are saved; bounded, whether the cost is; progress, whether to show a bar on a terminal;
+    photographs and points, as of `Computed`.
 
     Raises the errors of the metric, with the name of the model where there are several; RefusedError for a computation,
     and IntervalsError for intervals, that cost too much.
@@ -158,6 +160,8 @@ def compute_models(
             here: dict[str, Computed] = {}
             for place, (model, columns) in enumerate(category.models.items()):
                 try:
+                    if bounded or shown is not None:
+                        subject.check(columns, own)
                     looks = keep or bounded or may_draw or bool(done.of)
                     metric, state = _added(
                         subject, category, model, own, keep, may_draw, looks, bounded, several, bar.update
@@ -165,7 +169,8 @@ def compute_models(
                     done.metrics[model] = metric
                     parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
                 except (ValueError, TypeError) as error:
-                    raise type(error)(f"{model}: {error}" if several else str(error)) from error
+                    is_of_one = several and str(error).partition(":")[0] not in SHARED
+                    raise type(error)(f"{model}: {error}" if is_of_one else str(error)) from error
                 here[model] = Computed(model, columns, state, own, Summary({}), reading, place=place, **common)
                 rows = dict.fromkeys(metric.group_names or [category.group], Results()) | _rows_of(parts[model])
                 if beside is not None:
@@ -185,7 +190,7 @@ def compute_models(
                     "",
                 )
             if done.level is not None:
-                drawing.append(partial(_drawn, done, parts, own, drawn, automatic))
+                drawing.append(partial(_draw, done, parts, own, drawn, automatic, alone))
                 if numbers is None:
                     drawing.pop()()
             if shown is not None and not subject.pools and (category.group or category.rows.keys() - {ALL}):
@@ -216,7 +221,6 @@ def _added(
 ) -> tuple[Metric, dict[str, Any]]:
     """A metric with the samples of a category, and its state where that is looked at."""
     columns = category.models[model]
-    subject.check(columns, options)
     if bounded:
         check_cost(work_of_options(subject, columns, options))
     metric = subject.metric(**{**options, "confidence_level": None})
@@ -322,34 +326,33 @@ def _level(
     return level or LEVEL, ""
 
 
-def _drawn(
-    done: Computation, parts: Mapping[str, Sequence[Part]], options: Mapping[str, Any], drawn: Drawn, automatic: bool
-) -> None:
-    """Draw as `_draw`, while there is a level; automatic intervals that cannot be drawn are left out."""
-    if done.level is None:
-        return
-    try:
-        _draw(done, parts, options, drawn)
-    except ValueError as error:  # of a resample that lacks what a result needs
-        if not automatic:
-            raise
-        done.level, done.why, done.of = None, f"No intervals: {error}", ""
-
-
 def _draw(
     done: Computation,
     parts: Mapping[str, Sequence[Part]],
     options: Mapping[str, Any],
     drawn: Drawn,
+    automatic: bool,
+    alone: bool,
 ) -> None:
-    """Draw the replicates of a category's parts, and the differences of every two models."""
+    """Draw the replicates of a category's parts, unless differences alone are, and the differences of every two models.
+
+    Intervals that no one asked for are left out where they, or those of a category before, cannot be drawn.
+    """
+    if done.level is None:
+        return
     number, seed = options["n_resamples"], options["random_state"]
-    for model, own in parts.items():
-        for part in own:
-            with named(part.name):
-                values, again = replicates(part.prepared, part.rates(), number, seed)
-            done.clusters.setdefault(model, []).append(part.draws(again))
-            done.drawn.setdefault(model, {}).update(part.by_group(values, seed))
+    try:
+        for model, own in parts.items() if alone else ():
+            for part in own:
+                with named(part.name):
+                    values, again = replicates(part.prepared, part.rates(), number, seed)
+                done.clusters.setdefault(model, []).append(part.draws(again))
+                done.drawn.setdefault(model, {}).update(part.by_group(values, seed))
+    except ValueError as error:  # of a resample that lacks what a result needs
+        if not automatic:
+            raise
+        done.level, done.why, done.of = None, f"No intervals: {error}", ""
+        return
     nothing: Any = None  # samples that are freed
     for pair in combinations(parts, 2) if not done.uncompared else ():
         try:
@@ -361,6 +364,8 @@ def _draw(
                 for each in pairs
             )
         except ValueError as error:
+            if not alone:
+                raise
             done.uncompared = f"The models were not compared: {error}."
             return
 

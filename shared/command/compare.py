@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,9 @@ from typing import Any
 import click
 import numpy as np
 
-from ..comparison import SHARED, compare as compare_models, comparison_of
+from ..answers.computing import compute_models
+from ..answers.subject import subject_of
+from ..comparison import SHARED, check_shared, compare as compare_models
 from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
@@ -22,7 +24,19 @@ from ..reading.reading import Reading
 from ..reading.rows.joins import JoinError, Sheet, order_by_key
 from ..reading.tables.files import Table
 from ..written.results import as_json, drawn_record
-from .columns import COLUMNS, OWN, Score, Source, column_flags, flag_of, model_names, of_names, stated, without_score
+from .columns import (
+    COLUMNS,
+    OWN,
+    Score,
+    Source,
+    column_flags,
+    flag_of,
+    model_names,
+    of_names,
+    stated,
+    with_score,
+    without_score,
+)
 from .messages import complain, say
 from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
 from .outputs import PRINTED, check_json_and_picture, deliver, form_of, printing, saving, to_json, to_picture
@@ -77,45 +91,25 @@ def compare(
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places and not files:
             raise click.UsageError(f"expected {flag_of(needed)}, got none")
-    sources, scores = _sources(files, places)
-    check_json_and_picture(save, plot, lambda: [path for source in sources for path in source.inputs()])
-    models: list[dict[str, Any]] = []
-    names: tuple[str, ...] = ()
-    readings: list[Reading] = []
-    for source, score in zip(sources, scores):
-        with source.named():
-            how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
-            reading = source.read(name, **how)
-            said = [note for one in readings for note in one.notes]
-            new = [note for note in reading.notes if note not in said]
-            say(replace(reading, guesses=() if readings else reading.guesses, notes=new))
-            readings.append(reading)
-            own = [reading.columns] if len(reading.models) == 1 else [*reading.models.values()]
-            if score is not None:
-                own = [{**own[0], "open_scores": score(own[0]["predictions"])}]
-        models += own
-        names += (*reading.models,)
-    if len(models) != 2:
-        flags = " and ".join(f"--{which}-{layout_of(name).flag}" for which in MODELS)
-        more = "table compares more, from files of compute --save --save-samples"
-        got = f"{', '.join(names)}; choose two, with {flags}; {more}" if len(models) > 2 else "one"
-        raise ValueError(f"expected two models, got {got}")
-    if len(sources) > 1:
-        if not by_position:
-            _check_rows(*((source.shown(), reading.table) for source, reading in zip(sources, readings)))
-        places_of = [[place for column, place in source.places.items() if column in OWN] for source in sources]
-        names = model_names(*(each[-1 if files else 0] for each in places_of))
-    first, second = names
+    sources = _sources(files, places)
+    check_json_and_picture(save, plot, lambda: [path for source, _ in sources for path in source.inputs()])
+    how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
+    reading = _reading(name, sources, **how)
+    first, second = reading.models
+    subject, settings = subject_of(name), {**metric.loaded_options, **drawn}
     with Source(files, places).named():
-        comparison = comparison_of(metric, *models, **drawn)
-    table = comparison.table()
-    record = drawn_record(comparison.drawn, readings[0].noun_of_clusters, drawn["n_resamples"])
+        check_shared(metric, *reading.models.values())
+        done = compute_models(subject, reading, settings, intervals=True, alone=False, bounded=False)
+    comparison = done.compared(first, second)
+    table, number = comparison.table(), drawn["n_resamples"]
+    row = "image" if subject.images_are_rows else "row"
+    record = drawn_record(comparison.drawn, reading.noun_of_clusters, number, row)
     writes = saving(save, {**table, **signed(metric, metric.loaded_options), **record})
     if plot is not None:
         title = f"{name}: {first} − {second}"
         writes.append(partial(draw_differences, table, plot, title=title, models=(first, second)))
-    clusters = "" if comparison.drawn is None else f", {comparison.drawn.text(readings[0].noun_of_clusters)}"
-    note = f"{drawn['n_resamples']:,} paired resamples{clusters}"
+    clusters = "" if comparison.drawn is None else f", {comparison.drawn.text(reading.noun_of_clusters)}"
+    note = f"{number:,} paired resamples{clusters}"
     if form == "json":
         if clusters:
             complain(f"note: {note}")
@@ -125,6 +119,31 @@ def compare(
     rows = comparison_text(table, (first, second), level=drawn["confidence_level"], **shown)
     below = printed(quiet(note), colour=shown["colour"])
     deliver(joined(rows, below, by="\n"), *writes)
+
+
+def _reading(name: str, sources: Sequence[tuple[Source, Score | None]], **how: Any) -> Reading:
+    """The two models of one source, or of two. Raises ValueError for one model or more than two, or for other rows."""
+    readings: list[Reading] = []
+    for source, score in sources:
+        with source.named():
+            reading = source.read(name, **how).whole()
+            heard = [note for one in readings for note in one.notes]
+            new = [note for note in reading.notes if note not in heard]
+            say(replace(reading, guesses=() if readings else reading.guesses, notes=new))
+            readings.append(reading if score is None else with_score(reading, score))
+    names = [model for one in readings for model in one.models]
+    models = [columns for one in readings for columns in one.models.values()]
+    if len(models) != 2:
+        flags = " and ".join(f"--{which}-{layout_of(name).flag}" for which in MODELS)
+        more = "table compares more, from files of compute --save --save-samples"
+        got = f"{', '.join(names)}; choose two, with {flags}; {more}" if len(models) > 2 else "one"
+        raise ValueError(f"expected two models, got {got}")
+    if len(sources) > 1:
+        if not how["by_position"]:
+            _check_rows(*((source.shown(), one.table) for (source, _), one in zip(sources, readings)))
+        places_of = [[place for column, place in source.places.items() if column in OWN] for source, _ in sources]
+        names = [*model_names(*(places[-1 if sources[0][0].files else 0] for places in places_of))]
+    return replace(readings[0], models=dict(zip(names, models)))
 
 
 def _check_rows(*models: tuple[str, Table | None]) -> None:
@@ -140,14 +159,13 @@ def _check_rows(*models: tuple[str, Table | None]) -> None:
         )
 
 
-def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> tuple[list[Source], list[Score | None]]:
+def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> list[tuple[Source, Score | None]]:
     """The places of each model's columns, or of both models' if no flag is of one model."""
     shared = {column: place for column, place in places.items() if column in SHARED}
     own = [{c: places[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in places} for which in MODELS]
     if not any(own):
-        return [Source(files, shared)], [None]
+        return [(Source(files, shared), None)]
     if not all(own):
         got = ", ".join(column for column in places if column not in shared)
         raise click.UsageError(f"expected flags of both models, or of none, got {got}")
-    pairs = [without_score(Source(files, {**each, **shared}), f"{which}_") for which, each in zip(MODELS, own)]
-    return [source for source, _ in pairs], [score for _, score in pairs]
+    return [without_score(Source(files, {**each, **shared}), f"{which}_") for which, each in zip(MODELS, own)]

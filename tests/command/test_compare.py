@@ -13,6 +13,9 @@ import pytest
 
 from openworld_metrics import compare
 from openworld_metrics.faces.summaries import all_digits
+from openworld_metrics.loading import METRICS
+from openworld_metrics.written.results import as_json
+from tests import cases
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -41,6 +44,7 @@ def test_it_is_what_compare_returns(run: Run, models: dict[str, Any], tmp_path: 
     expected = compare("openauc", first, second, references=models["references"], tpr=0.9, **drawn)
     saved = json.loads((tmp_path / "o.json").read_text())
     assert saved.pop("options") == {"tpr": 0.9}
+    assert saved.pop("drawn") == {"unit": "row", "resamples": 50}
     assert saved.pop("signature").startswith("openauc|v")
     assert json.loads(output) == expected == saved
     line = all_digits(expected).splitlines()[1].split()
@@ -143,3 +147,45 @@ def test_compute_of_several_models_is_what_each_is_alone(run: Run, models: dict[
     code, text, _ = run("table", "all.json")
     assert code == 0
     assert [line.split()[0] for line in text.splitlines()[1:4]] == [*columns]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("seed", range(4))
+def test_it_is_one_way_with_compute(metric: str, seed: int, run: Run, tmp_path: Path) -> None:
+    """The table of `compare`, to the last bit, of arrays and groups of every metric, whatever the labels mean."""
+    columns, options = cases.draw(metric, seed)
+    columns = cases.with_groups(columns, seed) if seed % 2 and metric != "openset_detection" else columns
+    options = {name: value for name, value in options.items() if value is not None}
+    if metric == "ood_bench" and seed % 2:
+        options |= {"in_value": 1, "out_value": 0}
+    rng, own = np.random.default_rng(seed), ("predictions", "open_scores", "image_scores")
+    flags: list[str] = []
+    models: list[dict[str, Any]] = [{}, {}]
+    for name, column in columns.items():
+        if name in own:
+            scored = isinstance(column, np.ndarray) and column.dtype.kind == "f"
+            other = column + rng.integers(-9, 9, column.shape) / 32 if scored else column
+            for which, model, each in zip(("first", "second"), models, (column, other)):
+                model[name] = each
+                flags += [f"--{which}-{name.replace('_', '-')}", saved(tmp_path / f"{which}_{name}", each)]
+        else:
+            flags += [f"--{name.replace('_', '-')}", saved(tmp_path / name, column)]
+    shared = {name: column for name, column in columns.items() if name not in own}
+    listed = {name: np.asarray(value).tolist() for name, value in options.items()}
+    more = [part for name, value in listed.items() for part in ("--option", f"{name}={as_text(value)}")]
+    code, output, errors = run("compare", metric, *flags, *more, "--n-resamples", "41")
+    assert code == 0, errors
+    assert json.loads(output) == json.loads(as_json(compare(metric, *models, **shared, **listed, n_resamples=41)))
+
+
+def saved(path: Path, column: Any) -> str:
+    """A file of a column."""
+    if isinstance(column, np.ndarray):
+        np.save(path.with_suffix(".npy"), column)
+        return str(path.with_suffix(".npy"))
+    path.with_suffix(".json").write_text(json.dumps(cases.as_lists(column)))
+    return str(path.with_suffix(".json"))
+
+
+def as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

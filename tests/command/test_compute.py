@@ -378,3 +378,20 @@ def test_resamples_without_a_level_are_idle(run: Run, tmp_path: Path) -> None:
     assert run(*columns, *flags)[2] == said
     assert run(*columns, *flags, "--confidence-level", "0.9")[2] == ""
     assert "warning" not in on_terminal([*columns, *flags], tmp_path)
+
+
+def test_labels_of_another_meaning_beside_groups(run: Run, tmp_path: Path) -> None:
+    """Are as those of the usual meaning, exchanged; a report, which shows groups pooled, refuses them."""
+    rng = np.random.default_rng(0)
+    scores, known = rng.random(40).round(2), rng.permutation(np.arange(40) % 2 == 0)
+    sets = np.where(known, "", np.where(rng.random(40) < 0.5, "a", "b"))
+    for name, labels in (("usual", ~known), ("other", known)):
+        lines = [f"{score},{int(label)},{each}" for score, label, each in zip(scores, labels, sets)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["score,label,group", *lines]), "utf-8")
+    usual = run("compute", "ood_bench", str(tmp_path / "usual.csv"), "--groups", "group")
+    meant = ["--groups", "group", "--in-value", "1", "--out-value", "0"]
+    other = run("compute", "ood_bench", str(tmp_path / "other.csv"), *meant)
+    assert (other[0], json.loads(other[1])) == (0, json.loads(usual[1]))
+    code, _, errors = run("compute", "ood_bench", str(tmp_path / "other.csv"), *meant, "--report", str(tmp_path / "r"))
+    assert code == 2
+    assert "expected in_value 0 and out_value 1 beside groups" in errors
