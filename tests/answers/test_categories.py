@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,8 @@ from openworld_metrics.answers.answer import Bars, Matrix
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.computing import compute_models
 from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.faces.page import worker
+from tests.conftest import Run
 
 CATEGORIES = ("bottle", "cable")
 SHIFT = 2.0  # of the scores of the second category
@@ -89,6 +94,28 @@ def test_each_category_is_decided_at_a_threshold_of_its_own(folder: Path) -> Non
     assert kinds == sorted(kinds, key=[*anomaly.KINDS].index)
     assert sum(kind == "missed" for kind in kinds) == sum(min(own, 5) for own, _ in expected)
     assert sum(kind == "alarm" for kind in kinds) == sum(min(own, 5) for _, own in expected)
+
+
+def test_page_report_and_terminal_decide_alike(folder: Path, run: Run, tmp_path: Path) -> None:
+    """The same defects missed, false alarms and worst images, in the same order, and the same numbers."""
+    archives = [shutil.make_archive(str(tmp_path / kind), "zip", folder / kind) for kind in ("maps", "data")]
+    files = [{"maps": [archives[0]]}, {"data": [archives[1]]}]
+    (page,) = worker.compute(worker.Request("anomaly_suite", files, options=dict(AnomalySuite.options))).values()
+    matrix = page.figures[0]
+    assert isinstance(matrix, Matrix)
+    (_, missed), (alarms, _) = matrix.counts
+    places = ["--maps", str(folder / "maps"), "--data", str(folder / "data")]
+    code, output, _ = run("anomaly", *places, "--report", str(tmp_path / "report"))
+    assert code == 0
+    text = (tmp_path / "report" / "index.html").read_text("utf-8")
+    assert f"{missed} of 30 defects are missed, {alarms} of 30 normal images are false alarms" in text
+    numbers = {each.key: each.value for each in page.numbers[page.model]}
+    results = json.loads(output)
+    assert numbers == {key: results[key] for key in numbers}
+    shown = text.partition("Images judged worst")[2]
+    at = [shown.index(html.escape(image.name)) for image in page.images]
+    assert len(at) > 5
+    assert at == sorted(at)
 
 
 def test_numbers_are_those_of_arrays(folder: Path) -> None:

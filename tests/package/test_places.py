@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import precision_recall_curve
-from openworld_metrics.answers import subject
+from openworld_metrics.answers import classification, subject
 from openworld_metrics.answers.ood import words
 from openworld_metrics.arrays.arrays import trapezoid_area
 from openworld_metrics.command.messages import explain
@@ -22,9 +22,11 @@ from openworld_metrics.loading import METRICS, metric_class, task_of
 from openworld_metrics.ood.measures import _MEASURES
 from openworld_metrics.ood.ood_bench import OODBench
 from openworld_metrics.ranking.operating_points import RATES
+from openworld_metrics.reading.columns import metrics
 from openworld_metrics.written.hub import to_eval_results
 from tests import cases
 from tests.package.places import PLACES, missing_places
+from tests.package.rooms import MODULES, PACKAGE
 
 ROOT = Path(__file__).parents[2]
 # measures that `cases.draw` leaves out, and their tests
@@ -65,6 +67,29 @@ def test_contributing_names_each_folder_and_what_is_generated() -> None:
     assert all(f"{name}*" in text for name in (*generated, "thumbnail.jpg", "examples/"))
     hidden = (ROOT / ".gitattributes").read_text("utf-8")
     assert all(f"metrics/*/{name} text eol=lf linguist-generated" in hidden for name in generated)
+
+
+def test_no_table_lists_the_metrics() -> None:
+    """Facts of a metric are fields of its Subject, or of its task."""
+    of_results = {"answers/open_set.py"}  # keys of results, which have the names of their metrics
+    tables = {
+        file.relative_to(PACKAGE).as_posix()
+        for file in MODULES.values()
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Dict)
+        and sum(isinstance(key, ast.Constant) and key.value in METRICS for key in node.keys) > 2
+    }
+    assert tables == of_results
+
+
+def test_a_forgotten_subject_or_layout_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not by a KeyError, whatever command or page comes upon it."""
+    monkeypatch.setattr(classification, "SUBJECTS", {})
+    with pytest.raises(ValueError, match=r"autkc: expected a Subject in answers/classification\.py, got none"):
+        subject.subject_of("autkc")
+    monkeypatch.setattr(metrics, "LAYOUTS", {})
+    with pytest.raises(ValueError, match="autkc: expected a layout of its columns in files, or of classification, got"):
+        metrics.layout_of("autkc")
 
 
 def test_metrics_of_one_page_have_one_form() -> None:
