@@ -137,8 +137,8 @@ def compute_models(
     apart, as for samples that are saved; bounded, whether the cost is; progress, whether to show a bar on a terminal;
     photographs and points, as of `Computed`.
 
-    Raises the errors of the metric, with the name of the model where there are several; RefusedError for a computation,
-    and IntervalsError for intervals, that cost too much.
+    Raises the errors of the metric, with the name of the model where there are several, unless an option or a column
+    that all share is wrong; RefusedError for a computation, and IntervalsError for intervals, that cost too much.
     """
     done, several = Computation(reading, noun_of_clusters=reading.noun_of_clusters), len(reading.models) > 1
     chosen = options["confidence_level"]
@@ -169,7 +169,7 @@ def compute_models(
                     done.metrics[model] = metric
                     parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
                 except (ValueError, TypeError) as error:
-                    is_of_one = several and str(error).partition(":")[0] not in SHARED
+                    is_of_one = several and str(error).partition(":")[0] not in (*SHARED, *options)
                     raise type(error)(f"{model}: {error}" if is_of_one else str(error)) from error
                 here[model] = Computed(model, columns, state, own, Summary({}), reading, place=place, **common)
                 rows = dict.fromkeys(metric.group_names or [category.group], Results()) | _rows_of(parts[model])

@@ -87,6 +87,7 @@ def compare(
     drawn = {key: wanted.pop(key, default) for key, default in _DEFAULTS.items()}
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form, metric = form_of(form, percent), chosen(**wanted)
+    settings = chosen(**wanted, **drawn).loaded_options
     places = {column: arguments[column] for column in _HELPS if arguments[column] is not None}
     for needed in ("first_predictions", "second_predictions"):
         if needed not in places and not files:
@@ -96,7 +97,7 @@ def compare(
     how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
     reading = _reading(name, sources, **how)
     first, second = reading.models
-    subject, settings = subject_of(name), {**metric.loaded_options, **drawn}
+    subject = subject_of(name)
     with Source(files, places).named():
         check_shared(metric, *reading.models.values())
         done = compute_models(subject, reading, settings, intervals=True, alone=False, bounded=False)
