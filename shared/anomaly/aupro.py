@@ -88,7 +88,8 @@ class Steps(NamedTuple):
 
 
 def _steps(counts: Counts) -> Steps:
-    return Steps(counts.above, counts.fp, counts.sizes)
+    copies = (each + 0 for each in (counts.above, counts.fp, counts.sizes))  # a run's own arrays have room to spare
+    return Steps(*copies)
 
 
 def _joined_steps(parts: list[Steps], *_: int) -> Steps:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
-from operator import lshift
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,8 +14,8 @@ from .threads import worth_compiling
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_PIECE = 27  # bits of a piece of a ratio
+_MOST_BITS = 36  # of the sum of the sizes, whose products with pieces int64 holds
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
 _RATIO_WORK = 4  # the cost of a ratio, in scores
 
@@ -61,7 +60,7 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """
     xp, weighted = array_namespace(sizes), 0
     for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
+        weighted += int(sizes @ part if xp is NUMPY else xp.sum(sizes * part)) << low  # a product without a new array
     return weighted
 
 
@@ -86,35 +85,41 @@ def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int
     Parameters: counts from 0 to their totals, which are at least 1; sizes, which sum to `total`, at most 2^40.
     """
     loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
+    if loop is not None and total <= 1 << _MOST_BITS:
+        *sums, smallest = loop(sizes, counts, totals)
+        if smallest >= 2.0**-_PIECE:
+            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
 
 
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits.
+def add_ratios(sizes: Any, counts: Any, totals: Any) -> Any:
+    """The sums of three pieces of ratios, times their sizes, in units of 2^-26, 2^-53 and 2^-80, and the least ratio.
 
-    The sums fit int64, since the sizes sum to at most 2^40.
+    A ratio of at least 2^-27 is a multiple of 2^-79. The pieces of 26, 27 and 27 bits are cut in short loops, which a
+    compiler vectorises: it may add integers in any order.
     """
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
+    high = middle = low = np.int64(0)
+    smallest = 1.0
+    ratios, pieces = np.empty(_AT_ONCE), np.empty((3, _AT_ONCE), np.int32)
+    first, second, third = pieces
     for start in range(0, sizes.size, _AT_ONCE):
         length = min(_AT_ONCE, sizes.size - start)
+        some, count, total = sizes[start:], counts[start:], totals[start:]
         for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
+            ratios[i] = count[i] / total[i]
         for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
+            smallest = min(smallest, ratios[i])
+        for i in range(length):
+            rest = ratios[i] * 67108864.0  # 2^26
+            first[i] = np.int32(rest)
+            rest = (rest - first[i]) * 134217728.0  # 2^27
+            second[i] = np.int32(rest)
+            third[i] = np.int32((rest - second[i]) * 134217728.0)
+        for i in range(length):
+            high += first[i] * some[i]
+            middle += second[i] * some[i]
+            low += third[i] * some[i]
+    return high, middle, low, smallest
 
 
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:

@@ -13,10 +13,11 @@ Where NumPy's sort is as fast, scores are parted at their median, and the parts 
 
 from __future__ import annotations
 
+import math
 import platform
 from functools import cache, partial
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,8 +66,22 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
     if radix_wins(scores):
         ordered, ends, _ = radix_sorted(scores, kinds, number)
         return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = [chosen(scores, kinds == kind) for kind in range(number)]
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    threads, loop = threads_for(len(scores)), worth_compiling(deal_kinds, len(scores), scores)
+    sides = [chosen(scores, kinds == kind) for kind in range(number)] if loop is None else []
+    if loop is not None:
+        parts = parts_of(len(scores), threads)
+        halves = [slice(*each) for p in parts for each in pairwise((p.start, (p.start + p.stop) // 2, p.stop))]
+        counts = [partial(_counts_of_kinds, kinds[half], number) for half in halves]
+        bins = np.asarray(in_threads(counts, threads))
+        ends = np.append(0, np.cumsum(bins.sum(axis=0)))
+        places = (ends[:-1] + np.cumsum(bins, axis=0) - bins).astype(np.uint64)
+        dealt = np.empty_like(scores)
+        deals = [partial(loop, scores[p], kinds[p], places[2 * i : 2 * i + 2], dealt) for i, p in enumerate(parts)]
+        in_threads(deals, threads)
+        sides = [dealt[start:stop] for start, stop in pairwise(ends)]
+    # a side with much more than a thread's share is sorted in parts
+    pieces = [_ascending_parts(side, math.ceil(threads * len(side) / len(scores) - 0.3)) for side in sides]
+    in_threads([piece.sort for piece in chain(*pieces)], threads)
     return sides
 
 
@@ -341,6 +356,27 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             ordered[start + i] = key ^ (sign_bit if key & sign_bit else all_bits)
         if swapped:
             payload[start:stop] = carried
+
+
+def _counts_of_kinds(kinds: np.ndarray, number: int) -> list[int]:
+    return [np.count_nonzero(kinds == kind) for kind in range(number)]
+
+
+def deal_kinds(scores: Any, kinds: Any, places: Any, dealt: Any) -> None:
+    """Move each score to the next place of its kind, without a branch that could be mispredicted.
+
+    Both halves are dealt side by side, each to its own (2, K) unsigned places: while a place of one waits until the
+    last score of its kind is written, the other goes on.
+    """
+    one, half = np.uint64(1), scores.size // 2
+    for i in range(half, scores.size):
+        place = places[1, kinds[i]]
+        dealt[place] = scores[i]
+        places[1, kinds[i]] = place + one
+        if i - half < half:
+            place = places[0, kinds[i - half]]
+            dealt[place] = scores[i - half]
+            places[0, kinds[i - half]] = place + one
 
 
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:

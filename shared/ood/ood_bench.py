@@ -452,10 +452,8 @@ class OODBench(Metric):
         check_both_classes(out.total, inside.total)
         if bits is not None:
             of_out, of_inside = bounded(of_out, bits), bounded(of_inside, bits)
-        if of_out:
-            sides.values = quantities(out, inside, of_out)
-        if of_inside:
-            sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
+        if of_out or of_inside:
+            sides.values = quantities(out, inside, of_out, of_inside)
         if bits is not None:
             with_ends = {name: sides.values[name] for name in measures if name in sides.values}
             ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in with_ends.items()}

@@ -253,9 +253,8 @@ def areas_of_sides(unknown: Side, known: Side, areas: Mapping[str, tuple[Quantit
     """The value of each of `roc_areas`, and its bounds before scores were cut."""
     ends: dict[str, Ends] = {}
     for name, (area, of_known) in areas.items():
-        sides = (known.flipped(), unknown.flipped()) if of_known else (unknown, known)
         wanted = {name: area} if unknown.bits is None else bounded({name: area}, unknown.bits)
-        value = quantities(*sides, wanted)[name]
+        value = quantities(unknown, known, *(({}, wanted) if of_known else (wanted,)))[name]
         ends[name] = (value,) if unknown.bits is None else value
     return ends
 

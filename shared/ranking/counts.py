@@ -31,8 +31,12 @@ from ..arrays.threads import worth_compiling
 from ..metric.prepared import MissingClassError, Prepared, as_content
 from ..metric.results import Results
 
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
+_RUN = 1 << 16  # rows of both sides: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
+_MARKS = 16  # scores of a run that are looked at for a cut after it
+_ROOM = 5 << 14  # groups of equal scores in a run, at most: a group of more rows than a run is one of its own
+_COLUMNS = tuple(np.uint64(i * _ROOM) for i in range(8))
+Cut = tuple[int, int]  # rows of positives and of negatives, whose scores are below those of all others
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -93,14 +97,6 @@ class Side:
     def on_cpu(self) -> Side:
         """The same with NumPy arrays."""
         return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
-
-    def flipped(self) -> Side:
-        """The samples with negated scores."""
-        xp = array_namespace(self.scores)
-        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        side = Side(-xp.flip(self.scores), before, self.bits)
-        side.total = self.total
-        return side
 
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
@@ -178,7 +174,8 @@ def exceedance_counts(*, positives: Any, negatives: Any) -> Counts:
     ([0.9, 0.4], [1, 3], [0, 0], [0, 1])
     """
     sides = checked_sides(positives=positives, negatives=negatives)
-    return next(runs(*sides, sides[0].scores.shape[0]))
+    counts: Any = _searched(sides, (0, 0), (sides[0].scores.shape[0], sides[1].scores.shape[0]), 0)
+    return counts
 
 
 def checked_sides(**sides: Any) -> tuple[Side, Side]:
@@ -245,84 +242,136 @@ def sort_sides(positives: Array | Side, negatives: Array | Side) -> tuple[Side, 
     return first, second
 
 
-def runs(
-    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
-) -> Iterator[Counts]:
+def runs(positives: Side, negatives: Side) -> Iterator[Counts]:
     """Count as `exceedance_counts` does, in runs of thresholds from the highest on.
 
-    Parameters: the two sides, the positives not empty, in one type and without NaN; length, how many thresholds a run
-    has at most, or how many rows of positives are looked at for one; within, rows of positives (see `segments`), by
-    default all.
+    Parameters: the two sides, in one type and without NaN.
     """
+    for counts, _ in runs_of_both(positives, negatives, cuts_of(positives, negatives), (True, False)):
+        if counts is not None:
+            yield counts
+
+
+def cuts_of(positives: Side, negatives: Side) -> list[Cut]:
+    """Cut two sides into blocks that fit a cache, ascending; equal scores stay together."""
+    sides = positives.scores, negatives.scores
+    xp, ends = array_namespace(*sides), [(0, 0), (sides[0].shape[0], sides[1].shape[0])]
+    length = _RUN if xp is NUMPY else _DEVICE_RUN
+    if sum(ends[1]) <= length:
+        return ends
+    spacing = max(1, length // _MARKS)
+    marks = xp.sort(xp.concat([side[::spacing] for side in sides]))[:: length // spacing]
+    below, upto = (
+        np.stack([to_numpy(xp.searchsorted(side, marks, side=where)) for side in sides]) for where in ("left", "right")
+    )
+    large = (upto - below).sum(axis=0) > length  # a group that is a block of its own
+    return sorted({*ends, *zip(*below.tolist()), *zip(*upto[:, large].tolist())})
+
+
+def runs_of_both(
+    positives: Side, negatives: Side, cuts: Sequence[Cut], wanted: tuple[bool, bool] = (True, True)
+) -> Iterator[tuple[Counts | None, Counts | None]]:
+    """Count as `runs` does, and in the same pass for negatives as positives, with negated scores.
+
+    Returns the counts of both for each block between two cuts, from that of the highest scores on, so that the last run
+    of negatives comes first; None where there are none, or none are wanted.
+    """
+    sides = positives, negatives
     scores, others = positives.scores, negatives.scores
-    rows, num_others = scores.shape[0], others.shape[0]
-    num_positives, num_negatives = positives.total, negatives.total
-    xp = array_namespace(scores, others)
-    if length is None:
-        length = _RUN if xp is NUMPY else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, rows + num_others, scores, others)
-    begin, stop = within or (0, rows)
-    higher, done = 0, 0  # negatives above the first threshold, and positives
-    if stop < rows:
-        higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0])
-        done = num_positives - int(positives.below(stop))
-    while stop > begin:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
-            groups = merge(scores[begin:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
-            thresholds, higher, stop = scores[first], int(fp[-1]), int(first[-1])
-            if negatives.before is not None:  # from rows to samples
-                above, fp = (num_negatives - negatives.before[num_others - each] for each in (above, fp))
-        else:
-            # the first of each group of equal scores, from the highest group on; none is cut in two
-            start = max(begin, stop - length)
-            if positives.before is None:
-                start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-                first = xp.flip(xp.nonzero(first_of_each(scores[start:stop]))[0] + start)
-            else:
-                first = xp.arange(stop - 1, start - 1, -1, device=device_of(scores))
-            thresholds, stop = scores[first], start
-            upto = xp.searchsorted(others, thresholds, side="right")
-            below = xp.searchsorted(others, thresholds, side="left")
-            if negatives.before is not None:
-                upto, below = negatives.before[upto], negatives.before[below]
-            above, fp = num_negatives - upto, num_negatives - below
-        tp = num_positives - (first if positives.before is None else positives.before[first])
-        sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
+    blocks = [*pairwise(cuts)][::-1]
+    loop = worth_compiling(merge, scores.shape[0] + others.shape[0], scores, others)
+    if loop is None:
+        for low, high in blocks:
+            first, second = (_searched(sides, low, high, i) if each else None for i, each in enumerate(wanted))
+            yield first, second
+        return
+    unlike = scores.dtype.type(math.nan)
+    for low, high in blocks:
+        columns, thresholds = np.empty((2, 4, _ROOM), np.int64), np.empty((2, _ROOM), scores.dtype)
+        block = np.asarray((low, high), np.uint64)
+        number, place = map(int, loop(scores, others, block, unlike, columns.reshape(-1), thresholds.reshape(-1)))
+        first = second = None
+        if wanted[0] and number:
+            first = _merged(positives, negatives, thresholds[0, :number], columns[0, :, :number], 0)
+        if wanted[1] and place < _ROOM:
+            second = _merged(negatives, positives, thresholds[1, place:], columns[1, :, place:], 1)
+        yield first, second
 
 
-def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
-    scores, total = positives.scores, positives.scores.shape[0]
-    cuts = scores[[total * i // number for i in range(1, number)]]
-    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
-    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
+def _merged(side: Side, others: Side, thresholds: np.ndarray, columns: np.ndarray, which: int) -> Counts:
+    """Counts of samples from those of rows; which: 0 of positives, counted from the highest, 1 of negatives."""
+    sizes, tp, above, fp = columns
+
+    def counted(side: Side, rows: np.ndarray) -> np.ndarray:
+        if side.before is None:
+            return rows
+        return side.before[rows] if which else side.before[-1] - side.before[len(side.scores) - rows]
+
+    if side.before is not None:
+        sizes, tp = counted(side, tp) - counted(side, tp - sizes), counted(side, tp)
+    return Counts(thresholds, sizes, tp, counted(others, above), counted(others, fp), side.total, others.total)
 
 
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending.
+def _searched(sides: tuple[Side, Side], low: Cut, high: Cut, which: int) -> Counts | None:
+    """The counts of one side of a block, from searches for its scores in the other side's."""
+    scores, (start, stop), (begin, end) = sides[which].scores, *((low[i], high[i]) for i in (which, 1 - which))
+    if start == stop:
+        return None
+    xp = array_namespace(scores)
+    first = xp.nonzero(first_of_each(scores[start:stop]))[0] + start
+    after = xp.concat([first[1:], xp.full_like(first[:1], stop)])
+    if not which:
+        first, after = xp.flip(first), xp.flip(after)
+    theirs, thresholds = sides[1 - which].scores[begin:end], scores[first]
+    below, upto = (xp.searchsorted(theirs, thresholds, side=where) + begin for where in ("left", "right"))
+    side, others = sides[which], sides[1 - which]
+    if side.before is not None:  # from rows to samples
+        first, after = side.before[first], side.before[after]
+    if others.before is not None:
+        below, upto = others.before[below], others.before[upto]
+    totals = side.total, others.total
+    if which:
+        return Counts(-thresholds, after - first, after, below, upto, *totals)
+    return Counts(thresholds, after - first, totals[0] - first, totals[1] - upto, totals[1] - below, *totals)
 
-    `higher` negatives are known to lie above all positives; `first` gets the index of the first of each group of equal
-    positives. Returns the number of groups, which ends when `first` is full.
+
+def merge(positives: Any, negatives: Any, block: Any, unlike: Any, columns: Any, thresholds: Any) -> Any:
+    """Merge a block of two ascending sides from the highest score down, in steps without a branch to be mispredicted.
+
+    Parameters: block, the lowest row of both, and the one after the highest; unlike, NaN, which equals no score.
+    For each group of equal scores with positives, sizes, tp, above and fp of `Counts`, in rows, are written into four
+    columns of `_ROOM`, from the start on, and for each group with negatives, whose counts have negated scores, into
+    four more, from the end on; likewise the thresholds of both. Returns the number of the former and the first place of
+    the latter.
     """
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
+    zero, one = np.uint64(0), np.uint64(1)
+    num_positives, num_negatives = np.uint64(positives.size), np.uint64(negatives.size)
+    (lowest, other_lowest), (i, j) = block
+    start, other_start, last = i, j, unlike  # of the group
+    place, other_place = zero, np.uint64(_ROOM - 1)
+    for rest in range(2):  # of one side, where the other has ended
+        while (i > lowest and j > other_lowest) or (rest and (i > lowest or j > other_lowest)):
+            if rest:
+                is_other = np.uint64(i == lowest)
+                score = negatives[j - one] if i == lowest else positives[i - one]
+            else:
+                score, other = positives[i - one], negatives[j - one]
+                is_other = np.uint64(score < other)
+                score = max(score, other)
+            is_new = np.uint64(score != last)
+            place += is_new & np.uint64(start > i)  # if the last group had positives
+            other_place -= is_new & np.uint64(other_start > j)
+            start = i if is_new else start
+            other_start = j if is_new else other_start
+            last, i, j = score, i - (one - is_other), j - is_other
+            # columns at constant distances, so that no registers are needed for their addresses
+            columns[place], columns[place + _COLUMNS[1]] = start - i, num_positives - i
+            columns[place + _COLUMNS[2]] = num_negatives - other_start
+            columns[place + _COLUMNS[3]] = num_negatives - j
+            columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
+            columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
+            thresholds[place], thresholds[other_place + _COLUMNS[1]] = score, -score
+    return place + np.uint64(start > i), other_place + np.uint64(other_start == j)
 
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
@@ -346,8 +395,9 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
+    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
+    return twice * int(xp.sum(counts.sizes)) - lost
 
 
 class PreparedSides(Prepared):

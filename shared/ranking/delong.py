@@ -17,11 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.arrays import Array, array_namespace, on_one_device, to_numpy
+from ..arrays.arrays import Array, array_namespace, device_of, on_one_device, to_numpy
 from ..arrays.checks import as_int, as_open_share, as_scores, by_keyword, check_lengths
 from ..arrays.exact import weighted_sum
 from ..arrays.sorting import indices, sorted_with
 from ..metric.clusters import as_cluster_names
+from .counts import Side, cuts_of, runs_of_both
 
 
 class AUROCInterval(NamedTuple):
@@ -167,14 +168,20 @@ def _twice_placements(positives: Array, negatives: Array) -> tuple[Array, Array]
     xp = array_namespace(positives, negatives)
     dtype = xp.result_type(positives, negatives)
     sides = [xp.astype(side, dtype, copy=False) for side in (positives, negatives)]
-    sorted_sides = [sorted_with(side, indices(side)) for side in sides]
+    ranked = [sorted_with(side, indices(side)) for side in sides]
+    # of each side, in its order, twice the other side's samples above a score plus the tied ones
+    over: tuple[list[Array], list[Array]] = ([], [])
+    ordered = [Side(scores) for scores, _ in ranked]
+    for runs in runs_of_both(*ordered, cuts_of(*ordered)):
+        for counts, parts in zip(runs, over):
+            if counts is not None:
+                parts.append(xp.repeat(counts.above + counts.fp, counts.sizes))
     placements = []
-    for (scores, order), (others, _) in (sorted_sides, sorted_sides[::-1]):
-        twice = xp.searchsorted(others, scores, side="left") + xp.searchsorted(others, scores, side="right")
-        placed = xp.empty_like(twice)
-        placed[order] = twice
+    for parts, (_, order) in zip((over[0], over[1][::-1]), ranked):
+        placed = xp.empty(order.shape[0], dtype=parts[0].dtype, device=device_of(order))
+        placed[order if placements else xp.flip(order)] = xp.concat(parts)
         placements.append(placed)
-    return placements[0], 2 * positives.shape[0] - placements[1]
+    return 2 * negatives.shape[0] - placements[0], 2 * positives.shape[0] - placements[1]
 
 
 def _mean_and_variance(over: Array, under: Array, clusters: Clusters | None) -> tuple[Fraction, Fraction]:

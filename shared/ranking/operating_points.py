@@ -9,13 +9,12 @@ the name of a partial area under the ROC curve, up to such a rate.
 
 from __future__ import annotations
 
-import math
 import re
 from bisect import bisect_left, bisect_right
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..arrays.arrays import Array, array_namespace
+from ..arrays.arrays import Array, array_namespace, device_of
 from ..arrays.checks import as_choice, as_fraction, as_written, by_keyword
 from ..arrays.exact import ratio_of
 from .counts import Counts, Side, checked_sides, exceeded_threshold
@@ -64,21 +63,26 @@ def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The quantity of `operating_point`, as a `BestValue`."""
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+    best = max if rate in ("tpr", "tnr") else min
     from_below = bounded in ("tpr", "tnr")
 
     def part(counts: Counts) -> list[BestValue]:
-        xp = array_namespace(counts.tp)
-        number, total = _count(bounded, counts)
+        start, stop = 0, counts.tp.shape[0]
+        total = counts.num_positives if bounded in ("tpr", "fnr") else counts.num_negatives
         # number/total ≥ bound or ≤ bound, in integers
-        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
-        if not bool(xp.any(allowed)):
+        number = least_reaching(bound, total) if from_below else most_within(bound, total)
+        # tp and fp rise along the thresholds, so that some first or some last ones are allowed
+        if bounded in ("tpr", "fnr"):
+            start = _place(counts.tp, number if from_below else total - number, "left")
+        else:
+            stop = _place(counts.fp, total - number if from_below else number, "right")
+        if start >= stop:
             return []
-        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
+        at = stop - 1 if rate in ("tpr", "fnr") else start  # the first of the best, whose score is highest
         fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
         fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
-        return [BestValue(float(values[at]), score, fpr, tpr)]
+        number, total = _count(rate, counts)
+        return [BestValue(float(ratio_of(number[at : at + 1], total)[0]), score, fpr, tpr)]
 
     def value(parts: list[list[BestValue]], *_: int) -> BestValue:
         points = [point for part in parts for point in part]
@@ -88,6 +92,12 @@ def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
         return best(points, key=lambda point: point.value)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+def _place(ascending: Array, number: int, side: Any) -> int:
+    xp = array_namespace(ascending)
+    at = xp.asarray([number], dtype=ascending.dtype, device=device_of(ascending))
+    return int(xp.searchsorted(ascending, at, side=side)[0])
 
 
 def _count(rate: str, counts: Counts) -> tuple[Array, int]:

@@ -16,20 +16,21 @@ negatives, or the other way round; each side of the bin may have been one score 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import chain
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, on_device, widen
 from ..arrays.checks import as_int, as_written, integer_scalar
-from ..arrays.threads import in_threads, threads_for
+from ..arrays.threads import in_threads, parts_of, threads_for
 from ..metric.results import Rate
-from .counts import Counts, Side, runs, segments, twice_wins
+from .counts import Counts, Cut, Side, cuts_of, runs_of_both, twice_wins
 
 MIN_BITS, MAX_BITS = 4, 52
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
@@ -52,32 +53,44 @@ class Quantity(NamedTuple):
         return self.value(parts, *totals)
 
 
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+def quantities(
+    positives: Side,
+    negatives: Side,
+    wanted: Mapping[str, Quantity],
+    of_negatives: Mapping[str, Quantity] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Values of the wanted quantities, by name, from one pass over the counts of two sides.
 
-    Several threads share the segments of a large side, and each segment has parts of its own.
+    `of_negatives` are quantities of the negatives as positives, by negated scores. Several threads share the blocks of
+    large sides, and each block has parts of its own.
     """
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    pieces = [partial(_parts_of_runs, positives, negatives, wanted, each) for each in within]
-    columns = zip(*in_threads(pieces, threads))
+    cuts, both = cuts_of(positives, negatives), (wanted, of_negatives)
+    threads = threads_for(sum(cuts[-1])) if isinstance(positives.scores, np.ndarray) else 1
+    parts = parts_of(len(cuts) - 1, min(4 * threads, (len(cuts) + 1) // 2) if threads > 1 else 1)
+    pieces = [partial(_parts_of_runs, positives, negatives, both, cuts[p.start : p.stop + 1]) for p in parts[::-1]]
+    by_piece = in_threads(pieces, threads)
     values = {}
-    for (name, quantity), column in zip(wanted.items(), columns):
-        values[name] = quantity.value([*chain(*column)], positives.total, negatives.total)
+    for second, (quantity_of, *totals) in enumerate(
+        ((wanted, positives.total, negatives.total), (of_negatives, negatives.total, positives.total))
+    ):
+        for name, quantity in quantity_of.items():
+            column = [*chain(*(columns[second][name] for columns in by_piece))]
+            values[name] = quantity.value(column[::-1] if second else column, *totals)
     return values
 
 
 def _parts_of_runs(
-    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None
-) -> list[list[Any]]:
-    """The parts of each quantity, one of each run."""
-    columns: list[list[Any]] = [[] for _ in wanted]
-    distinct = dict.fromkeys([quantity.part for quantity in wanted.values()])
-    for run in runs(positives, negatives, None, within):
-        parts = {part: part(run) for part in distinct}
-        for column, quantity in zip(columns, wanted.values()):
-            column.append(parts[quantity.part])
+    positives: Side, negatives: Side, both: tuple[Mapping[str, Quantity], ...], cuts: Sequence[Cut]
+) -> list[dict[str, list[Any]]]:
+    """The parts of each quantity of positives and of negatives, one of each run."""
+    columns: list[dict[str, list[Any]]] = [{name: [] for name in wanted} for wanted in both]
+    distinct = [dict.fromkeys([quantity.part for quantity in wanted.values()]) for wanted in both]
+    for runs in runs_of_both(positives, negatives, cuts, (bool(both[0]), bool(both[1]))):
+        for counts, wanted, some, of_side in zip(runs, both, distinct, columns):
+            if counts is not None:
+                parts = {part: part(counts) for part in some}
+                for name, quantity in wanted.items():
+                    of_side[name].append(parts[quantity.part])
     return columns
 
 
