@@ -80,7 +80,7 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
         in_threads(deals, threads)
         sides = [dealt[start:stop] for start, stop in pairwise(ends)]
     # a side with much more than a thread's share is sorted in parts
-    pieces = [_ascending_parts(side, math.ceil(threads * len(side) / len(scores) - 0.3)) for side in sides]
+    pieces = [_ascending_parts(side, math.ceil(threads * len(side) / max(1, len(scores)) - 0.3)) for side in sides]
     in_threads([piece.sort for piece in chain(*pieces)], threads)
     return sides
 

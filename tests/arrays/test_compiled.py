@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from openworld_metrics.detection import (
 )
 from openworld_metrics.loading import metric_class
 from openworld_metrics.open_set import sweep
-from openworld_metrics.ranking.counts import exceedance_counts, merge_counts
+from openworld_metrics.ranking import counts
 from tests import cases
 from tests.checking import BACKENDS, check
 
@@ -228,20 +229,46 @@ def test_row_ranks(way: Callable[..., Any], seed: int, dtype: str, width: int) -
     assert way(row_ranks)(scores, labels, above, tied, correct) == 13
 
 
-@ways
+@pytest.mark.parametrize("way", [None, plain, by_numba])
 @seeds
-def test_merge_counts(way: Callable[..., Any], seed: int) -> None:
+@dtypes
+def test_merge(way: Callable[..., Any] | None, seed: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of both sides are the counts of each side at once, in runs of a few rows, and with counted rows."""
     rng = np.random.default_rng(seed)
-    positives, negatives = (np.sort(rng.integers(0, 12, n) / 8) for n in rng.integers(1, 40, 2))
-    expected = exceedance_counts(positives=positives, negatives=negatives)
-    stop, higher, found = len(positives), 0, []
-    while stop:  # in runs of at most three thresholds
-        first, above, fp = np.empty((3, 3), np.int64)
-        groups = way(merge_counts)(positives[:stop], negatives, higher, first, above, fp)
-        found += [*zip(positives[first[:groups]], len(positives) - first[:groups], above[:groups], fp[:groups])]
-        stop, higher = first[groups - 1], fp[groups - 1]
-    columns = [expected.thresholds, expected.tp, expected.above, expected.fp]
-    np.testing.assert_array_equal(found, np.stack(columns, axis=1))
+    monkeypatch.setattr(counts, "_RUN", int(rng.integers(1, 20)))
+    values = np.append(SPECIAL, rng.normal(size=9 if seed % 2 else 60)).astype(dtype)
+    sides: Any = [counts.as_side(rng.choice(values, n)) for n in rng.integers(1, 40, 2)]
+    for i in range(2):
+        if rng.random() < 0.3:
+            sides[i] = counts.as_side(values, rng.integers(1, 5, len(values)))
+    negated = [counts.Side(-side.repeated()[::-1]) for side in sides[::-1]]
+    cuts = counts.cuts_of(*sides)
+    expected = [counts.exceedance_counts(positives=one, negatives=other) for one, other in (sides, negated)]
+    monkeypatch.setattr(counts, "worth_compiling", lambda function, *_: way and way(function))
+    found = [*counts.runs_of_both(*sides, cuts)]
+    both = [[run for run, _ in found if run is not None], [run for _, run in found[::-1] if run is not None]]
+    for whole, some in zip(expected, both):
+        for name in ("thresholds", "sizes", "tp", "above", "fp"):
+            np.testing.assert_array_equal(np.concatenate([getattr(run, name) for run in some]), getattr(whole, name))
+            assert getattr(some[0], name).dtype == getattr(whole, name).dtype
+        assert {(run.num_positives, run.num_negatives) for run in some} == {whole[5:]}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+@ways
+@dtypes
+def test_deal_kinds(way: Callable[..., Any], dtype: str, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sorting, "worth_compiling", lambda function, *_: way(function))
+    monkeypatch.setattr(sorting, "radix_wins", lambda _: False)
+    for threads in (1, 2, 3, 7):
+        monkeypatch.setattr(sorting, "threads_for", lambda _, threads=threads: threads)
+        for length in (0, 1, 2, 5, 101):
+            rng = np.random.default_rng(length)
+            scores, kinds = rng.normal(size=length).astype(dtype), rng.integers(0, number, length).astype(np.uint8)
+            before = scores.copy()
+            for kind, side in enumerate(sorting.sorted_by_kind(scores, kinds, number)):
+                np.testing.assert_array_equal(side, np.sort(scores[kinds == kind]), strict=True)
+            np.testing.assert_array_equal(scores, before)
 
 
 @ways
@@ -321,14 +348,21 @@ def test_region_sums(way: Callable[..., Any], seed: int) -> None:
 @ways
 @seeds
 def test_add_ratios(way: Callable[..., Any], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In three pieces where they are exact; otherwise, for tiny ratios and many samples, as without numba."""
     rng = np.random.default_rng(seed)
-    totals = rng.integers(1, 1 << rng.choice([3, 40]), 70)
+    totals = rng.integers(1, 1 << rng.choice([3, 20, 40]), 70)
     counts = np.minimum(totals, (totals * rng.random(70) ** 30 if seed % 2 else totals * rng.integers(0, 2, 70)))
     sizes = rng.integers(0, 1 << 33, 70)
     expected = exact.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40)
     monkeypatch.setattr(exact, "_AT_ONCE", 16)
     monkeypatch.setattr(exact, "worth_compiling", lambda function, *_: way(function))
     assert exact.sum_of_ratios(sizes, counts.astype(np.int64), totals, 1 << 40) == expected
+    few = sizes >> 7, counts.astype(np.int64), totals
+    expected = exact.sum_of_shares(few[0], exact.ratio_of(*few[1:]), 1 << 36)
+    assert exact.sum_of_ratios(*few, 1 << 36) == expected
+    assert sum(int(size) * Fraction(float(ratio)) for size, ratio in zip(few[0], exact.ratio_of(*few[1:]))) == Fraction(
+        expected, 1 << exact.RATIO_UNIT
+    )
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "uint8"])
@@ -373,7 +407,7 @@ def test_work_of_small_calls_adds_up(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba")
     monkeypatch.setattr(compiled, "WORTHWHILE", 100)
     monkeypatch.setattr(compiled, "_work", {})
-    chosen = [compiled.worth_compiling(merge_counts, 40, np.zeros(1)) is not None for _ in range(4)]
+    chosen = [compiled.worth_compiling(counts.merge, 40, np.zeros(1)) is not None for _ in range(4)]
     assert chosen == [False, False, True, True]
 
 

@@ -8,6 +8,7 @@ import sys
 import threading
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from openworld_metrics import compare
 from openworld_metrics.arrays import sorting, threads
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import bootstrap
-from openworld_metrics.ranking.counts import as_side, exceedance_counts, runs, segments
+from openworld_metrics.ranking import counts
+from openworld_metrics.ranking.counts import as_side
 from tests import cases
 
 NUMBERS = (1, 2, 3, 7)
@@ -250,18 +252,20 @@ def test_f_of_0_at_every_threshold(name: str, number: int, monkeypatch: pytest.M
     assert results == {name: 0.0, f"{name}_threshold": 0.5}
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_segments_cut_no_group_of_equal_scores(number: int) -> None:
-    rng = np.random.default_rng(number)
-    for ties in (1, 3, 40):
-        positives, negatives = (as_side(rng.integers(0, ties, n) / 8) for n in (40, 30))
-        within = segments(positives, number)
-        rows = [np.arange(start, stop) for start, stop in reversed(within)]
-        assert np.concatenate(rows).tolist() == [*range(40)]
-        parts = [run for each in within for run in runs(positives, negatives, 2, each)]
-        whole = exceedance_counts(positives=positives, negatives=negatives)
-        for name in ("thresholds", "sizes", "tp", "above", "fp"):
-            np.testing.assert_array_equal(np.concatenate([getattr(p, name) for p in parts]), getattr(whole, name))
+@pytest.mark.parametrize("length", [1, 2, 7, 30, 100])
+def test_cuts_leave_groups_of_equal_scores_whole(length: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counts, "_RUN", length)
+    rng = np.random.default_rng(length)
+    for ties in (1, 3, 40, 10_000):
+        sides = [as_side(rng.integers(0, ties, n) / 8) for n in (400, 30)]
+        cuts = counts.cuts_of(*sides)
+        assert (cuts[0], cuts[-1]) == ((0, 0), (400, 30))
+        for low, high in pairwise(cuts):
+            block = np.concatenate([side.scores[i:j] for side, i, j in zip(sides, low, high)])
+            others = np.concatenate([np.delete(side.scores, np.s_[i:j]) for side, i, j in zip(sides, low, high)])
+            assert len(block)
+            assert not np.isin(block, others).any()
+            assert len({*block.tolist()}) <= max(1, 1.125 * length + 2)
 
 
 @pytest.mark.parametrize(("length", "number"), [(10, 3), (2, 5), (0, 2)])
