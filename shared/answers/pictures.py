@@ -10,12 +10,12 @@ import base64
 import io
 import zipfile
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import ExifTags, Image as Pixels, ImageOps
-from scipy.ndimage import binary_dilation, binary_erosion
 
 from ..arrays.arrays import exceeds
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
@@ -163,12 +163,14 @@ def draw_map(
         grey = 26 + 84 * np.clip((scores - low) / ((at - low) or 1), 0, 1)
         pixels = np.repeat(grey[..., None], 3, axis=2)
     else:
-        pixels = np.asarray(photograph.resize((width, height)), np.float64)
+        pixels = np.array(photograph.resize((width, height)), np.float64)
     if heat:
-        u = np.clip((scores - clear) / ((top - clear) or 1), 0, 1)[..., None]
-        alpha = np.where(u > 0, np.minimum(0.8, 0.06 + 1.6 * u), 0)
-        colors = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=2)
-        pixels = pixels * (1 - alpha) + colors * alpha
+        u = np.clip((scores - clear) / ((top - clear) or 1), 0, 1)
+        hot = np.nonzero(u > 0)
+        u = u[hot][:, None]
+        alpha = np.minimum(0.8, 0.06 + 1.6 * u)
+        colors = np.concatenate([np.interp(u, (0, 0.5, 1), channel) for channel in zip(*HEAT)], axis=1)
+        pixels[hot] = pixels[hot] * (1 - alpha) + colors * alpha
     wide = 3 if side >= 200 else 2  # which a thumbnail shows at half
     if threshold is not None:
         flagged = exceeds(score_map, threshold)
@@ -189,9 +191,19 @@ def _resized(inside: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
 
 def _outline(pixels: np.ndarray, inside: np.ndarray, color: str, width: int) -> None:
     """Colour the inner rim of a region, `width` pixels wide, between two dark edges of one pixel."""
-    inner = binary_erosion(inside, iterations=width)
-    pixels[(binary_dilation(inside) & ~inside) | (inner & ~binary_erosion(inner))] *= 0.35
+    inner = inside
+    for _ in range(width):  # SciPy's erosion takes twenty times as long
+        inner = _with_neighbours(inner, np.logical_and)
+    edges = _with_neighbours(inside, np.logical_or) & ~inside | inner & ~_with_neighbours(inner, np.logical_and)
+    pixels[edges] *= 0.35
     pixels[inside & ~inner] = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
+
+
+def _with_neighbours(inside: np.ndarray, combine: np.ufunc) -> np.ndarray:
+    """Combine each pixel with its four neighbours; beyond the border nothing is inside."""
+    wide = np.pad(inside, 1)
+    rows, columns = (wide[:-2, 1:-1], wide[2:, 1:-1]), (wide[1:-1, :-2], wide[1:-1, 2:])
+    return reduce(combine, (*rows, *columns), inside)
 
 
 def _scaled(size: Sequence[float], side: int) -> tuple[int, int]:
