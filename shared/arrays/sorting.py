@@ -359,7 +359,7 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
 
 
 def _counts_of_kinds(kinds: np.ndarray, number: int) -> list[int]:
-    return [np.count_nonzero(kinds == kind) for kind in range(number)]
+    return [int(np.count_nonzero(kinds == kind)) for kind in range(number)]
 
 
 def deal_kinds(scores: Any, kinds: Any, places: Any, dealt: Any) -> None:

@@ -127,16 +127,9 @@ def sides_of_kinds(
     if counts is None and xp is NUMPY and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
     kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
-    sides = []
-    if counts is not None:
-        for kind in range(number):
-            here = kinds == kind
-            sides.append(as_side(scores[here], counts[here], bits=bits))
-        return sides
-    if xp is NUMPY:
-        for kind in range(number):
-            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
-        return sides
+    if counts is not None or xp is NUMPY:
+        chosen = [kinds == kind for kind in range(number)]
+        return [as_side(scores[here], None if counts is None else counts[here], bits=bits) for here in chosen]
     sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
     last, others = kinds == number - 1, sum(side.total for side in sides)
     if 2 * others > len(scores):

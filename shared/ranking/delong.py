@@ -171,12 +171,12 @@ def _twice_placements(positives: Array, negatives: Array) -> tuple[Array, Array]
     ranked = [sorted_with(side, indices(side)) for side in sides]
     # of each side, in its order, twice the other side's samples above a score plus the tied ones
     over: tuple[list[Array], list[Array]] = ([], [])
-    ordered = [Side(scores) for scores, _ in ranked]
-    for runs in runs_of_both(*ordered, cuts_of(*ordered)):
+    first, second = (Side(scores) for scores, _ in ranked)
+    for runs in runs_of_both(first, second, cuts_of(first, second)):
         for counts, parts in zip(runs, over):
             if counts is not None:
                 parts.append(xp.repeat(counts.above + counts.fp, counts.sizes))
-    placements = []
+    placements: list[Array] = []
     for parts, (_, order) in zip((over[0], over[1][::-1]), ranked):
         placed = xp.empty(order.shape[0], dtype=parts[0].dtype, device=device_of(order))
         placed[order if placements else xp.flip(order)] = xp.concat(parts)

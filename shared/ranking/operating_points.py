@@ -73,9 +73,9 @@ def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
         number = least_reaching(bound, total) if from_below else most_within(bound, total)
         # tp and fp rise along the thresholds, so that some first or some last ones are allowed
         if bounded in ("tpr", "fnr"):
-            start = _place(counts.tp, number if from_below else total - number, "left")
+            start = _first_at(counts.tp, number if from_below else total - number, "left")
         else:
-            stop = _place(counts.fp, total - number if from_below else number, "right")
+            stop = _first_at(counts.fp, total - number if from_below else number, "right")
         if start >= stop:
             return []
         at = stop - 1 if rate in ("tpr", "fnr") else start  # the first of the best, whose score is highest
@@ -94,7 +94,8 @@ def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
 
 
-def _place(ascending: Array, number: int, side: Any) -> int:
+def _first_at(ascending: Array, number: int, side: Any) -> int:
+    """The first place of a count at least a number (side "left"), or above it ("right")."""
     xp = array_namespace(ascending)
     at = xp.asarray([number], dtype=ascending.dtype, device=device_of(ascending))
     return int(xp.searchsorted(ascending, at, side=side)[0])
