@@ -34,6 +34,7 @@ from ..metric.results import Results
 _RUN = 1 << 16  # rows of both sides: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
 _MARKS = 16  # scores of a run that are looked at for a cut after it
+_SKIPPED = 2  # negatives for each positive, from which steps over them alone are rarely mispredicted
 _ROOM = 5 << 14  # groups of equal scores in a run, at most: a group of more rows than a run is one of its own
 _COLUMNS = tuple(np.uint64(i * _ROOM) for i in range(8))
 Cut = tuple[int, int]  # rows of positives and of negatives, whose scores are below those of all others
@@ -271,18 +272,18 @@ def runs_of_both(
     """
     sides = positives, negatives
     scores, others = positives.scores, negatives.scores
-    blocks = [*pairwise(cuts)][::-1]
+    blocks = [(low, high) for low, high in pairwise(cuts) if wanted[1] or low[0] < high[0]][::-1]
     loop = worth_compiling(merge, scores.shape[0] + others.shape[0], scores, others)
     if loop is None:
         for low, high in blocks:
             first, second = (_searched(sides, low, high, i) if each else None for i, each in enumerate(wanted))
             yield first, second
         return
-    unlike = scores.dtype.type(math.nan)
+    skips = not wanted[1] and others.shape[0] > _SKIPPED * scores.shape[0]
     for low, high in blocks:
         columns, thresholds = np.empty((2, 4, _ROOM), np.int64), np.empty((2, _ROOM), scores.dtype)
-        block = np.asarray((low, high), np.uint64)
-        number, place = map(int, loop(scores, others, block, unlike, columns.reshape(-1), thresholds.reshape(-1)))
+        options, flat = (scores.dtype.type(math.nan), skips), (columns.reshape(-1), thresholds.reshape(-1))
+        number, place = map(int, loop(scores, others, np.asarray((low, high), np.uint64), *options, *flat))
         first = second = None
         if wanted[0] and number:
             first = _merged(positives, negatives, thresholds[0, :number], columns[0, :, :number], 0)
@@ -292,7 +293,7 @@ def runs_of_both(
 
 
 def _merged(side: Side, others: Side, thresholds: np.ndarray, columns: np.ndarray, which: int) -> Counts:
-    """Counts of samples from those of rows; which: 0 of positives, counted from the highest, 1 of negatives."""
+    """Turn counts of rows into counts of samples; which: 0 of positives, from the highest on, 1 of negatives."""
     sizes, tp, above, fp = columns
 
     def counted(side: Side, rows: np.ndarray) -> np.ndarray:
@@ -328,16 +329,17 @@ def _searched(sides: tuple[Side, Side], low: Cut, high: Cut, which: int) -> Coun
     return Counts(thresholds, after - first, totals[0] - first, totals[1] - upto, totals[1] - below, *totals)
 
 
-def merge(positives: Any, negatives: Any, block: Any, unlike: Any, columns: Any, thresholds: Any) -> Any:
+def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, columns: Any, thresholds: Any) -> Any:
     """Merge a block of two ascending sides from the highest score down, in steps without a branch to be mispredicted.
 
-    Parameters: block, the lowest row of both, and the one after the highest; unlike, NaN, which equals no score.
+    Parameters: block, the lowest row of both, and the one after the highest; unlike, NaN, which equals no score; skips,
+    whether many negatives between two positives are skipped, and only counts of positives are wanted.
     For each group of equal scores with positives, sizes, tp, above and fp of `Counts`, in rows, are written into four
     columns of `_ROOM`, from the start on, and for each group with negatives, whose counts have negated scores, into
     four more, from the end on; likewise the thresholds of both. Returns the number of the former and the first place of
     the latter.
     """
-    zero, one = np.uint64(0), np.uint64(1)
+    zero, one, eight = np.uint64(0), np.uint64(1), np.uint64(8)
     num_positives, num_negatives = np.uint64(positives.size), np.uint64(negatives.size)
     (lowest, other_lowest), (i, j) = block
     start, other_start, last = i, j, unlike  # of the group
@@ -347,8 +349,18 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, columns: Any,
             if rest:
                 is_other = np.uint64(i == lowest)
                 score = negatives[j - one] if i == lowest else positives[i - one]
+                if skips and i == lowest and score != last:
+                    break
             else:
-                score, other = positives[i - one], negatives[j - one]
+                score = positives[i - one]
+                if skips and negatives[j - one] != last:
+                    while j > other_lowest + eight and negatives[j - eight] > score:
+                        j -= eight
+                    while j > other_lowest and negatives[j - one] > score:
+                        j -= one
+                if j == other_lowest:
+                    continue
+                other = negatives[j - one]
                 is_other = np.uint64(score < other)
                 score = max(score, other)
             is_new = np.uint64(score != last)
