@@ -979,9 +979,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
     except ImportError:
         return None
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # no check of each divisor
     except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
+        return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:

@@ -959,9 +959,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
     except ImportError:
         return None
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # no check of each divisor
     except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
+        return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
@@ -2696,7 +2696,7 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
     xp, weighted = array_namespace(sizes), 0
     for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
+        weighted += int(sizes @ part if xp is NUMPY else xp.sum(sizes * part)) << low  # a product without a new array
     return weighted
 
 
