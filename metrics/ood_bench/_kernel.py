@@ -32,7 +32,7 @@ from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from itertools import accumulate, chain, groupby, pairwise
 from numbers import Integral, Real
-from operator import lshift, or_
+from operator import or_
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TYPE_CHECKING, TypeVar, TypedDict
@@ -974,9 +974,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any] | None:
     except ImportError:
         return None
     try:
-        return numba.njit(cache=True, nogil=True)(function)
+        return numba.njit(cache=True, nogil=True, error_model="numpy")(function)  # no check of each divisor
     except RuntimeError:  # no folder to cache in
-        return numba.njit(nogil=True)(function)
+        return numba.njit(nogil=True, error_model="numpy")(function)
 
 
 def worth_compiling(function: Callable[..., Any], work: int, *arrays: Array) -> Callable[..., Any] | None:
@@ -2722,8 +2722,8 @@ class Evaluated(Metric):
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 18  # bits of a mantissa
-_EXPONENTS = 65  # of ratios from 2^-64 to 1
+_PIECE = 27  # bits of a piece of a ratio
+_MOST_BITS = 36  # of the sum of the sizes, whose products with pieces int64 holds
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
 _RATIO_WORK = 4  # the cost of a ratio, in scores
 
@@ -2742,7 +2742,7 @@ def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
     """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
     xp, weighted = array_namespace(sizes), 0
     for low, part in pieces(values, bits, total):
-        weighted += int(xp.sum(sizes * part)) << low
+        weighted += int(sizes @ part if xp is NUMPY else xp.sum(sizes * part)) << low  # a product without a new array
     return weighted
 
 
@@ -2757,32 +2757,37 @@ def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
 def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
     """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117."""
     loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is None:
-        return sum_of_shares(sizes, ratio_of(counts, totals), total)
-    sums = np.zeros((_EXPONENTS, 3), np.int64)
-    loop(sizes, counts, totals, sums)
-    exponents, parts = np.nonzero(sums)  # a mantissa counts units of 2^-(52 + exponent)
-    shifts = RATIO_UNIT - 52 - exponents + _PIECE * parts
-    return sum(map(lshift, sums[exponents, parts].tolist(), shifts.tolist()))
+    if loop is not None and total <= 1 << _MOST_BITS:
+        *sums, smallest = loop(sizes, counts, totals)
+        if smallest >= 2.0**-_PIECE:
+            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
 
 
-def add_ratios(sizes: Any, counts: Any, totals: Any, sums: Any) -> None:
-    """Add the mantissas of ratios, times their sizes, to the sums of their exponents, in three pieces of 18 bits."""
-    ratios = np.empty(_AT_ONCE)
-    patterns = ratios.view(np.int64)
-    mask = (1 << _PIECE) - 1
+def add_ratios(sizes: Any, counts: Any, totals: Any) -> Any:
+    """The sums of three pieces of ratios, times their sizes, in units of 2^-26, 2^-53 and 2^-80, and the least ratio."""
+    high = middle = low = np.int64(0)
+    smallest = 1.0
+    ratios, pieces = np.empty(_AT_ONCE), np.empty((3, _AT_ONCE), np.int32)
+    first, second, third = pieces
     for start in range(0, sizes.size, _AT_ONCE):
         length = min(_AT_ONCE, sizes.size - start)
+        some, count, total = sizes[start:], counts[start:], totals[start:]
         for i in range(length):
-            ratios[i] = counts[start + i] / totals[start + i]
+            ratios[i] = count[i] / total[i]
         for i in range(length):
-            pattern, size = patterns[i], sizes[start + i]
-            if pattern:  # not 0.0
-                exponent = 1023 - (pattern >> 52)
-                mantissa = (pattern & ((1 << 52) - 1)) | (1 << 52)
-                sums[exponent, 0] += size * (mantissa & mask)
-                sums[exponent, 1] += size * ((mantissa >> _PIECE) & mask)
-                sums[exponent, 2] += size * (mantissa >> (2 * _PIECE))
+            smallest = min(smallest, ratios[i])
+        for i in range(length):
+            rest = ratios[i] * 67108864.0  # 2^26
+            first[i] = np.int32(rest)
+            rest = (rest - first[i]) * 134217728.0  # 2^27
+            second[i] = np.int32(rest)
+            third[i] = np.int32((rest - second[i]) * 134217728.0)
+        for i in range(length):
+            high += first[i] * some[i]
+            middle += second[i] * some[i]
+            low += third[i] * some[i]
+    return high, middle, low, smallest
 
 
 def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
@@ -2842,8 +2847,22 @@ def sorted_by_kind(scores: np.ndarray, kinds: np.ndarray, number: int) -> list[n
     if radix_wins(scores):
         ordered, ends, _ = radix_sorted(scores, kinds, number)
         return [ordered[start:stop] for start, stop in pairwise(ends)]
-    sides = [chosen(scores, kinds == kind) for kind in range(number)]
-    in_threads([side.sort for side in sides], threads_for(sum(map(len, sides))))
+    threads, loop = threads_for(len(scores)), worth_compiling(deal_kinds, len(scores), scores)
+    sides = [chosen(scores, kinds == kind) for kind in range(number)] if loop is None else []
+    if loop is not None:
+        parts = parts_of(len(scores), threads)
+        halves = [slice(*each) for p in parts for each in pairwise((p.start, (p.start + p.stop) // 2, p.stop))]
+        counts = [partial(_counts_of_kinds, kinds[half], number) for half in halves]
+        bins = np.asarray(in_threads(counts, threads))
+        ends = np.append(0, np.cumsum(bins.sum(axis=0)))
+        places = (ends[:-1] + np.cumsum(bins, axis=0) - bins).astype(np.uint64)
+        dealt = np.empty_like(scores)
+        deals = [partial(loop, scores[p], kinds[p], places[2 * i : 2 * i + 2], dealt) for i, p in enumerate(parts)]
+        in_threads(deals, threads)
+        sides = [dealt[start:stop] for start, stop in pairwise(ends)]
+    # a side with much more than a thread's share is sorted in parts
+    pieces = [_ascending_parts(side, math.ceil(threads * len(side) / max(1, len(scores)) - 0.3)) for side in sides]
+    in_threads([piece.sort for piece in chain(*pieces)], threads)
     return sides
 
 
@@ -3079,6 +3098,23 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             payload[start:stop] = carried
 
 
+def _counts_of_kinds(kinds: np.ndarray, number: int) -> list[int]:
+    return [int(np.count_nonzero(kinds == kind)) for kind in range(number)]
+
+
+def deal_kinds(scores: Any, kinds: Any, places: Any, dealt: Any) -> None:
+    """Move each score to the next place of its kind, without a branch that could be mispredicted."""
+    one, half = np.uint64(1), scores.size // 2
+    for i in range(half, scores.size):
+        place = places[1, kinds[i]]
+        dealt[place] = scores[i]
+        places[1, kinds[i]] = place + one
+        if i - half < half:
+            place = places[0, kinds[i - half]]
+            dealt[place] = scores[i - half]
+            places[0, kinds[i - half]] = place + one
+
+
 def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
     """Parts of about the same length, each below the next."""
     if number < 2 or len(scores) < 2:
@@ -3103,8 +3139,13 @@ def chosen(values: Array, mask: Array) -> Array:
 # ---- ranking/counts.py -----------------------------------------------------------------------------------------------
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 
-_RUN = 1 << 15  # thresholds: a few arrays of 256 KiB
+_RUN = 1 << 16  # rows of both sides: a few arrays of 256 KiB
 _DEVICE_RUN = 1 << 24
+_MARKS = 16  # scores of a run that are looked at for a cut after it
+_SKIPPED = 2  # negatives for each positive, from which steps over them alone are rarely mispredicted
+_ROOM = 5 << 14  # groups of equal scores in a run, at most: a group of more rows than a run is one of its own
+_COLUMNS = tuple(np.uint64(i * _ROOM) for i in range(8))
+Cut = tuple[int, int]  # rows of positives and of negatives, whose scores are below those of all others
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
 MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
@@ -3166,14 +3207,6 @@ class Side:
         """The same with NumPy arrays."""
         return Side(to_numpy(self.scores), None if self.before is None else to_numpy(self.before), self.bits)
 
-    def flipped(self) -> Side:
-        """The samples with negated scores."""
-        xp = array_namespace(self.scores)
-        before = None if self.before is None else self.before[-1] - xp.flip(self.before)
-        side = Side(-xp.flip(self.scores), before, self.bits)
-        side.total = self.total
-        return side
-
     def repeated(self) -> Array:
         """The score of each sample, in ascending order."""
         return self.scores if self.before is None else array_namespace(self.scores).repeat(self.scores, self.sizes)
@@ -3200,16 +3233,9 @@ def sides_of_kinds(
     if counts is None and xp is NUMPY and len(scores) >= _APART and not _in_order(scores):
         return [Side(ordered, None, bits) for ordered in sorted_by_kind(scores, kinds, number)]
     kinds = kinds.view(xp.uint8)  # booleans would be widened for each comparison
-    sides = []
-    if counts is not None:
-        for kind in range(number):
-            here = kinds == kind
-            sides.append(as_side(scores[here], counts[here], bits=bits))
-        return sides
-    if xp is NUMPY:
-        for kind in range(number):
-            sides.append(Side(_sorted(scores[kinds == kind]), None, bits))
-        return sides
+    if counts is not None or xp is NUMPY:
+        chosen = [kinds == kind for kind in range(number)]
+        return [as_side(scores[here], None if counts is None else counts[here], bits=bits) for here in chosen]
     sides = [_on_device(scores[kinds == kind], bits) for kind in range(number - 1)]
     last, others = kinds == number - 1, sum(side.total for side in sides)
     if 2 * others > len(scores):
@@ -3262,75 +3288,125 @@ def _in_order(scores: Array) -> bool:
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
-def runs(
-    positives: Side, negatives: Side, length: int | None = None, within: tuple[int, int] | None = None
-) -> Iterator[Counts]:
-    """Count as `exceedance_counts` does, in runs of thresholds from the highest on."""
+def cuts_of(positives: Side, negatives: Side) -> list[Cut]:
+    """Cut two sides into blocks that fit a cache, ascending; equal scores stay together."""
+    sides = positives.scores, negatives.scores
+    xp, ends = array_namespace(*sides), [(0, 0), (sides[0].shape[0], sides[1].shape[0])]
+    length = _RUN if xp is NUMPY else _DEVICE_RUN
+    if sum(ends[1]) <= length:
+        return ends
+    spacing = max(1, length // _MARKS)
+    marks = xp.sort(xp.concat([side[::spacing] for side in sides]))[:: length // spacing]
+    below, upto = (
+        np.stack([to_numpy(xp.searchsorted(side, marks, side=where)) for side in sides]) for where in ("left", "right")
+    )
+    large = (upto - below).sum(axis=0) > length  # a group that is a block of its own
+    return sorted({*ends, *zip(*below.tolist()), *zip(*upto[:, large].tolist())})
+
+
+def runs_of_both(
+    positives: Side, negatives: Side, cuts: Sequence[Cut], wanted: tuple[bool, bool] = (True, True)
+) -> Iterator[tuple[Counts | None, Counts | None]]:
+    """Count as `runs` does, and in the same pass for negatives as positives, with negated scores."""
+    sides = positives, negatives
     scores, others = positives.scores, negatives.scores
-    rows, num_others = scores.shape[0], others.shape[0]
-    num_positives, num_negatives = positives.total, negatives.total
-    xp = array_namespace(scores, others)
-    if length is None:
-        length = _RUN if xp is NUMPY else _DEVICE_RUN
-    merge = worth_compiling(merge_counts, rows + num_others, scores, others)
-    begin, stop = within or (0, rows)
-    higher, done = 0, 0  # negatives above the first threshold, and positives
-    if stop < rows:
-        higher = num_others - int(xp.searchsorted(others, scores[stop : stop + 1])[0])
-        done = num_positives - int(positives.below(stop))
-    while stop > begin:
-        if merge is not None:
-            first, above, fp = np.empty((3, min(length, stop - begin)), np.int64)
-            groups = merge(scores[begin:stop], others, higher, first, above, fp)
-            first, above, fp = first[:groups] + begin, above[:groups], fp[:groups]
-            thresholds, higher, stop = scores[first], int(fp[-1]), int(first[-1])
-            if negatives.before is not None:  # from rows to samples
-                above, fp = (num_negatives - negatives.before[num_others - each] for each in (above, fp))
-        else:
-            # the first of each group of equal scores, from the highest group on; none is cut in two
-            start = max(begin, stop - length)
-            if positives.before is None:
-                start = start and int(xp.searchsorted(scores[:stop], scores[start : start + 1], side="left")[0])
-                first = xp.flip(xp.nonzero(first_of_each(scores[start:stop]))[0] + start)
+    blocks = [(low, high) for low, high in pairwise(cuts) if wanted[1] or low[0] < high[0]][::-1]
+    loop = worth_compiling(merge, scores.shape[0] + others.shape[0], scores, others)
+    if loop is None:
+        for low, high in blocks:
+            first, second = (_searched(sides, low, high, i) if each else None for i, each in enumerate(wanted))
+            yield first, second
+        return
+    skips = not wanted[1] and others.shape[0] > _SKIPPED * scores.shape[0]
+    for low, high in blocks:
+        columns, thresholds = np.empty((2, 4, _ROOM), np.int64), np.empty((2, _ROOM), scores.dtype)
+        options, flat = (scores.dtype.type(math.nan), skips), (columns.reshape(-1), thresholds.reshape(-1))
+        number, place = map(int, loop(scores, others, np.asarray((low, high), np.uint64), *options, *flat))
+        first = second = None
+        if wanted[0] and number:
+            first = _merged(positives, negatives, thresholds[0, :number], columns[0, :, :number], 0)
+        if wanted[1] and place < _ROOM:
+            second = _merged(negatives, positives, thresholds[1, place:], columns[1, :, place:], 1)
+        yield first, second
+
+
+def _merged(side: Side, others: Side, thresholds: np.ndarray, columns: np.ndarray, which: int) -> Counts:
+    """Turn counts of rows into counts of samples; which: 0 of positives, from the highest on, 1 of negatives."""
+    sizes, tp, above, fp = columns
+
+    def counted(side: Side, rows: np.ndarray) -> np.ndarray:
+        if side.before is None:
+            return rows
+        return side.before[rows] if which else side.before[-1] - side.before[len(side.scores) - rows]
+
+    if side.before is not None:
+        sizes, tp = counted(side, tp) - counted(side, tp - sizes), counted(side, tp)
+    return Counts(thresholds, sizes, tp, counted(others, above), counted(others, fp), side.total, others.total)
+
+
+def _searched(sides: tuple[Side, Side], low: Cut, high: Cut, which: int) -> Counts | None:
+    """The counts of one side of a block, from searches for its scores in the other side's."""
+    scores, (start, stop), (begin, end) = sides[which].scores, *((low[i], high[i]) for i in (which, 1 - which))
+    if start == stop:
+        return None
+    xp = array_namespace(scores)
+    first = xp.nonzero(first_of_each(scores[start:stop]))[0] + start
+    after = xp.concat([first[1:], xp.full_like(first[:1], stop)])
+    if not which:
+        first, after = xp.flip(first), xp.flip(after)
+    theirs, thresholds = sides[1 - which].scores[begin:end], scores[first]
+    below, upto = (xp.searchsorted(theirs, thresholds, side=where) + begin for where in ("left", "right"))
+    side, others = sides[which], sides[1 - which]
+    if side.before is not None:  # from rows to samples
+        first, after = side.before[first], side.before[after]
+    if others.before is not None:
+        below, upto = others.before[below], others.before[upto]
+    totals = side.total, others.total
+    if which:
+        return Counts(-thresholds, after - first, after, below, upto, *totals)
+    return Counts(thresholds, after - first, totals[0] - first, totals[1] - upto, totals[1] - below, *totals)
+
+
+def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, columns: Any, thresholds: Any) -> Any:
+    """Merge a block of two ascending sides from the highest score down, in steps without a branch to be mispredicted."""
+    zero, one, eight = np.uint64(0), np.uint64(1), np.uint64(8)
+    num_positives, num_negatives = np.uint64(positives.size), np.uint64(negatives.size)
+    (lowest, other_lowest), (i, j) = block
+    start, other_start, last = i, j, unlike  # of the group
+    place, other_place = zero, np.uint64(_ROOM - 1)
+    for rest in range(2):  # of one side, where the other has ended
+        while (i > lowest and j > other_lowest) or (rest and (i > lowest or j > other_lowest)):
+            if rest:
+                is_other = np.uint64(i == lowest)
+                score = negatives[j - one] if i == lowest else positives[i - one]
+                if skips and i == lowest and score != last:
+                    break
             else:
-                first = xp.arange(stop - 1, start - 1, -1, device=device_of(scores))
-            thresholds, stop = scores[first], start
-            upto = xp.searchsorted(others, thresholds, side="right")
-            below = xp.searchsorted(others, thresholds, side="left")
-            if negatives.before is not None:
-                upto, below = negatives.before[upto], negatives.before[below]
-            above, fp = num_negatives - upto, num_negatives - below
-        tp = num_positives - (first if positives.before is None else positives.before[first])
-        sizes = xp.concat([tp[:1] - done, tp[1:] - tp[:-1]])
-        yield Counts(thresholds, sizes, tp, above, fp, num_positives, num_negatives)
-        done = int(tp[-1]) if stop > begin else 0  # a device is waited for only if there is more
-
-
-def segments(positives: Side, number: int) -> list[tuple[int, int]]:
-    """Split the rows of positives into about `number` segments, from the highest on; equal scores stay together."""
-    scores, total = positives.scores, positives.scores.shape[0]
-    cuts = scores[[total * i // number for i in range(1, number)]]
-    ends = array_namespace(scores).searchsorted(scores, cuts, side="left").tolist()
-    return [(start, stop) for start, stop in pairwise([0, *ends, total]) if start < stop][::-1]
-
-
-def merge_counts(positives: Any, negatives: Any, higher: int, first: Any, above: Any, fp: Any) -> int:
-    """Count negatives above, and at or above, each distinct positive; both ascending, results descending."""
-    num_negatives = negatives.size
-    i, groups = positives.size - 1, 0
-    while i >= 0 and groups < first.size:
-        score = positives[i]
-        while i >= 0 and positives[i] == score:
-            i -= 1
-        while higher < num_negatives and negatives[num_negatives - 1 - higher] > score:
-            higher += 1
-        reached = higher
-        while reached < num_negatives and negatives[num_negatives - 1 - reached] == score:
-            reached += 1
-        first[groups], above[groups], fp[groups] = i + 1, higher, reached
-        higher = reached
-        groups += 1
-    return groups
+                score = positives[i - one]
+                if skips and negatives[j - one] != last:
+                    while j > other_lowest + eight and negatives[j - eight] > score:
+                        j -= eight
+                    while j > other_lowest and negatives[j - one] > score:
+                        j -= one
+                if j == other_lowest:
+                    continue
+                other = negatives[j - one]
+                is_other = np.uint64(score < other)
+                score = max(score, other)
+            is_new = np.uint64(score != last)
+            place += is_new & np.uint64(start > i)  # if the last group had positives
+            other_place -= is_new & np.uint64(other_start > j)
+            start = i if is_new else start
+            other_start = j if is_new else other_start
+            last, i, j = score, i - (one - is_other), j - is_other
+            # columns at constant distances, so that no registers are needed for their addresses
+            columns[place], columns[place + _COLUMNS[1]] = start - i, num_positives - i
+            columns[place + _COLUMNS[2]] = num_negatives - other_start
+            columns[place + _COLUMNS[3]] = num_negatives - j
+            columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
+            columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
+            thresholds[place], thresholds[other_place + _COLUMNS[1]] = score, -score
+    return place + np.uint64(start > i), other_place + np.uint64(other_start == j)
 
 
 def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
@@ -3350,8 +3426,9 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
 
 def twice_wins(counts: Counts) -> int:
     """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice = 2 * counts.num_negatives
-    return weighted_sum(counts.sizes, twice - counts.above - counts.fp, twice.bit_length(), counts.num_positives)
+    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
+    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
+    return twice * int(xp.sum(counts.sizes)) - lost
 
 
 class PreparedSides(Prepared):
@@ -3470,29 +3547,40 @@ class Quantity(NamedTuple):
         return self.value(parts, *totals)
 
 
-def quantities(positives: Side, negatives: Side, wanted: Mapping[str, Quantity]) -> dict[str, Any]:
+def quantities(
+    positives: Side,
+    negatives: Side,
+    wanted: Mapping[str, Quantity],
+    of_negatives: Mapping[str, Quantity] = MappingProxyType({}),
+) -> dict[str, Any]:
     """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
-    rows = positives.scores.shape[0] + negatives.scores.shape[0]
-    threads = threads_for(rows) if isinstance(positives.scores, np.ndarray) else 1
-    within = [None] if threads == 1 else segments(positives, 4 * threads)
-    pieces = [partial(_parts_of_runs, positives, negatives, wanted, each) for each in within]
-    columns = zip(*in_threads(pieces, threads))
+    cuts, both = cuts_of(positives, negatives), (wanted, of_negatives)
+    threads = threads_for(sum(cuts[-1])) if isinstance(positives.scores, np.ndarray) else 1
+    parts = parts_of(len(cuts) - 1, min(4 * threads, (len(cuts) + 1) // 2) if threads > 1 else 1)
+    pieces = [partial(_parts_of_runs, positives, negatives, both, cuts[p.start : p.stop + 1]) for p in parts[::-1]]
+    by_piece = in_threads(pieces, threads)
     values = {}
-    for (name, quantity), column in zip(wanted.items(), columns):
-        values[name] = quantity.value([*chain(*column)], positives.total, negatives.total)
+    for second, (quantity_of, *totals) in enumerate(
+        ((wanted, positives.total, negatives.total), (of_negatives, negatives.total, positives.total))
+    ):
+        for name, quantity in quantity_of.items():
+            column = [*chain(*(columns[second][name] for columns in by_piece))]
+            values[name] = quantity.value(column[::-1] if second else column, *totals)
     return values
 
 
 def _parts_of_runs(
-    positives: Side, negatives: Side, wanted: Mapping[str, Quantity], within: tuple[int, int] | None
-) -> list[list[Any]]:
-    """The parts of each quantity, one of each run."""
-    columns: list[list[Any]] = [[] for _ in wanted]
-    distinct = dict.fromkeys([quantity.part for quantity in wanted.values()])
-    for run in runs(positives, negatives, None, within):
-        parts = {part: part(run) for part in distinct}
-        for column, quantity in zip(columns, wanted.values()):
-            column.append(parts[quantity.part])
+    positives: Side, negatives: Side, both: tuple[Mapping[str, Quantity], ...], cuts: Sequence[Cut]
+) -> list[dict[str, list[Any]]]:
+    """The parts of each quantity of positives and of negatives, one of each run."""
+    columns: list[dict[str, list[Any]]] = [{name: [] for name in wanted} for wanted in both]
+    distinct = [dict.fromkeys([quantity.part for quantity in wanted.values()]) for wanted in both]
+    for runs in runs_of_both(positives, negatives, cuts, (bool(both[0]), bool(both[1]))):
+        for counts, wanted, some, of_side in zip(runs, both, distinct, columns):
+            if counts is not None:
+                parts = {part: part(counts) for part in some}
+                for name, quantity in wanted.items():
+                    of_side[name].append(parts[quantity.part])
     return columns
 
 
@@ -4308,21 +4396,26 @@ def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
     """The quantity of `operating_point`, as a `BestValue`."""
     as_choice(rate, "rate", RATES)
     as_choice(bounded, "bounded", RATES)
-    best, worst = (max, -math.inf) if rate in ("tpr", "tnr") else (min, math.inf)
+    best = max if rate in ("tpr", "tnr") else min
     from_below = bounded in ("tpr", "tnr")
 
     def part(counts: Counts) -> list[BestValue]:
-        xp = array_namespace(counts.tp)
-        number, total = _count(bounded, counts)
+        start, stop = 0, counts.tp.shape[0]
+        total = counts.num_positives if bounded in ("tpr", "fnr") else counts.num_negatives
         # number/total ≥ bound or ≤ bound, in integers
-        allowed = number >= least_reaching(bound, total) if from_below else number <= most_within(bound, total)
-        if not bool(xp.any(allowed)):
+        number = least_reaching(bound, total) if from_below else most_within(bound, total)
+        # tp and fp rise along the thresholds, so that some first or some last ones are allowed
+        if bounded in ("tpr", "fnr"):
+            start = _first_at(counts.tp, number if from_below else total - number, "left")
+        else:
+            stop = _first_at(counts.fp, total - number if from_below else number, "right")
+        if start >= stop:
             return []
-        values = xp.where(allowed, ratio_of(*_count(rate, counts)), worst)
-        at = int(xp.argmax(values) if best is max else xp.argmin(values))  # the first, whose score is highest
+        at = stop - 1 if rate in ("tpr", "fnr") else start  # the first of the best, whose score is highest
         fp, tp, score = counts.fp[at : at + 1], counts.tp[at : at + 1], float(counts.thresholds[at])
         fpr, tpr = float(ratio_of(fp, counts.num_negatives)[0]), float(ratio_of(tp, counts.num_positives)[0])
-        return [BestValue(float(values[at]), score, fpr, tpr)]
+        number, total = _count(rate, counts)
+        return [BestValue(float(ratio_of(number[at : at + 1], total)[0]), score, fpr, tpr)]
 
     def value(parts: list[list[BestValue]], *_: int) -> BestValue:
         points = [point for part in parts for point in part]
@@ -4332,6 +4425,13 @@ def best_point(rate: str, bounded: str, bound: Fraction) -> Quantity:
         return best(points, key=lambda point: point.value)
 
     return Quantity(part, value, rate in ("tpr", "tnr"), at_best(part))
+
+
+def _first_at(ascending: Array, number: int, side: Any) -> int:
+    """The first place of a count at least a number (side "left"), or above it ("right")."""
+    xp = array_namespace(ascending)
+    at = xp.asarray([number], dtype=ascending.dtype, device=device_of(ascending))
+    return int(xp.searchsorted(ascending, at, side=side)[0])
 
 
 def _count(rate: str, counts: Counts) -> tuple[Array, int]:
@@ -5367,10 +5467,8 @@ class OODBench(Metric):
         check_both_classes(out.total, inside.total)
         if bits is not None:
             of_out, of_inside = bounded(of_out, bits), bounded(of_inside, bits)
-        if of_out:
-            sides.values = quantities(out, inside, of_out)
-        if of_inside:
-            sides.values |= quantities(inside.flipped(), out.flipped(), of_inside)
+        if of_out or of_inside:
+            sides.values = quantities(out, inside, of_out, of_inside)
         if bits is not None:
             with_ends = {name: sides.values[name] for name in measures if name in sides.values}
             ends = {name: tuple(float(getattr(end, "value", end)) for end in each) for name, each in with_ends.items()}
