@@ -19,6 +19,7 @@ from ..loading import script
 from ..metric.results import Key, Rate, Summary, kind_of, rates_of
 from ..metric.rounding import number_text
 from ..metric.signature import plain_option
+from ..reading.cures import reworded
 from ..reading.reading import Reading
 from ..texts import texts
 from .answer import Answer, Curves, Figure, Group, Number, Table
@@ -231,14 +232,15 @@ def _answer(
         decisions=decisions and replace(decisions, note=joined(pooled, decisions.note)),
         worst=shown.worst,
         groups=groups,
-        notes=[_sentence(note) for note in dict.fromkeys([*notes, *subject.notes(computed)])],
+        notes=[sentence(note) for note in dict.fromkeys([*notes, *subject.notes(computed)])],
         signature=summary.signature,
         sentence=_for_paper(subject, numbers, computed, common["level"]),
     )
 
 
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].removesuffix('.')}."
+def sentence(note: str) -> str:
+    """A note that begins with a capital and ends with a full stop."""
+    return reworded(note, lambda text: f"{text[:1].upper()}{text[1:].removesuffix('.')}.")
 
 
 def _title(subject: Subject, key: str, options: Mapping[str, Any]) -> str:

@@ -23,6 +23,7 @@ from ..metric.metric import Metric
 from ..metric.results import Draws, Results, Summary, all_draws, rates_of
 from ..metric.signature import signed
 from ..metric.states import joined
+from ..reading.cures import cures_of, sentence_of
 from ..reading.progress import progress_bar
 from ..reading.reading import Category, Reading
 from ..reading.reasons import rows_from
@@ -169,8 +170,9 @@ def compute_models(
                     done.metrics[model] = metric
                     parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
                 except (ValueError, TypeError) as error:
-                    is_of_one = several and str(error).partition(":")[0] not in (*SHARED, *options)
-                    raise type(error)(f"{model}: {error}" if is_of_one else str(error)) from error
+                    text = sentence_of(error)
+                    is_of_one = several and text.partition(":")[0] not in (*SHARED, *options)
+                    raise type(error)(f"{model}: {text}" if is_of_one else text, *cures_of(error)) from error
                 here[model] = Computed(model, columns, state, own, Summary({}), reading, place=place, **common)
                 rows = dict.fromkeys(metric.group_names or [category.group], Results()) | _rows_of(parts[model])
                 if beside is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..detection.closed_set import closed_set_note, closed_set_summary
+from ..detection.closed_set import closed_set_summary
 from ..detection.errors import MISSED, NEARBY
 from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
@@ -19,6 +19,7 @@ from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
 from ..metric.rounding import percent_text
 from ..ranking.thresholds import threshold_between
+from ..reading.boxes.classes import CLOSED_SET
 from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
@@ -317,8 +318,7 @@ def settle(models: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]
         name: replace(one, summary=of(one.summary), pooled=None if one.pooled is None else of(one.pooled))
         for name, one in models.items()
     }
-    note = closed_set_note("unknown_class_id", "unknown_below")
-    return settled, f"{note[:1].upper()}{note[1:]}."
+    return settled, CLOSED_SET
 
 
 def more_costs(state: Mapping[str, Any], options: Mapping[str, Any]) -> Mapping[str, int]:

@@ -20,6 +20,7 @@ from ..metric.rounding import number_text
 from ..metric.signature import signed
 from ..reading.boxes.dataset import Detections, with_names_in_tables
 from ..reading.boxes.reading import BoxReading
+from ..reading.cures import Advice, Cure
 from ..reading.maps.listing import AnomalyImage
 from ..reading.maps.maps import MapReading, Pair
 from ..reading.reading import Category, Census
@@ -271,8 +272,8 @@ def limit_note(results: Results, detections: Detections, known_classes: Sequence
         name: [number_text(values[name], 6) for values in (results["standard_metrics"], limited)] for name in limited
     }
     changed = [f"{name} {theirs} instead of {ours}" for name, (ours, theirs) in texts.items() if ours != theirs]
-    limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image (--max-detections {COCO_LIMIT})"
-    return f"{limit}, which gives {', '.join(changed)}" if changed else ""
+    limit = f"COCO counts {COCO_LIMIT} predictions of a class in an image, which gives {', '.join(changed)}"
+    return Advice(limit, Cure("to count so", {"max_detections": COCO_LIMIT})) if changed else ""
 
 
 def compute_sets(reading: Sets, options: Mapping[str, Any], **how: Any) -> Computation:

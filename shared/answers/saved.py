@@ -10,6 +10,7 @@ from pathlib import Path
 
 from ..extras import extra
 from ..loading import METRICS, script
+from ..reading.cures import sentence_of
 from ..reading.read import read
 from .answer import Answer, Image, Worst
 from .answers import answers_of
@@ -65,7 +66,13 @@ def example_answers(name: str) -> dict[str, Answer]:
         points=POINTS,
     )
     return {
-        model: replace(answer, worst=[*map(_shortened, answer.worst)], images=_lighter(answer.images), groups=())
+        model: replace(
+            answer,
+            worst=[*map(_shortened, answer.worst)],
+            images=_lighter(answer.images),
+            groups=(),
+            notes=[*map(sentence_of, answer.notes)],
+        )
         for model, answer in answers.items()
     }
 

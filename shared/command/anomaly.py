@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,13 +34,15 @@ from ..faces.terminal import (
 from ..metric.groups import prefixes
 from ..metric.results import Rate, Results, Summary, rates_of
 from ..metric.rounding import with_arrow
+from ..reading.cures import CurableError, Cure, cures_of, sentence_of, spelled
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
 from ..reading.maps.maps import WAYS, file_problems, reading_of
-from ..reading.maps.pairing import list_models
+from ..reading.maps.pairing import AnomalyMaps, check_names, list_models
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
 from .columns import model_names
 from .fitted import fitted_thresholds, is_fitted
+from .flags import in_flags
 from .messages import complain, on_terminal, one_line, show, warn
 from .options import MetricCommand, of_images, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
@@ -122,6 +124,7 @@ def anomaly(
     for model in models.values():
         if model.leaves_out and model.census.left_out:
             warn(f"left out: {model.census.text()}")
+    _check_names(models.values())
     reading = reading_of(models, groups=True, **choices, **clusters)
     if reading.doubt:
         warn(reading.doubt)
@@ -146,7 +149,7 @@ def anomaly(
     if per_image is not None:
         writes.append(partial(write_file, per_image, per_image_csv(computed, *names)))
     if report is not None:
-        writes.append(partial(write_anomaly_report, computed, report, progress=True))
+        writes.append(partial(write_anomaly_report, computed, report, progress=True, face=in_flags))
     if form == "text":
         table = computed.compared(results, others[0]) if others else None
         text = _text(computed, results, table, names, percent)
@@ -203,9 +206,20 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
         check_report_folder(report, folders)
 
 
+def _check_names(models: Iterable[AnomalyMaps]) -> None:
+    """Raise the error of `check_names`, with the flag that lists all of several problems."""
+    for model in models:
+        try:
+            check_names(model)
+        except CurableError as error:
+            number = len(model.problems)
+            to_list = [Cure(f"to list all {number:,}", {"list_problems": True})] if number > 1 else []
+            raise CurableError(sentence_of(error), *to_list, *cures_of(error)) from None
+
+
 def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
     """Print the problems of the files, and exit with 2 if there are any."""
-    problems = [line for model in models for line in file_problems(model, progress=True, **reading)]
+    problems = [spelled(line, in_flags) for model in models for line in file_problems(model, progress=True, **reading)]
     problems = list(dict.fromkeys(problems))  # masks are the same for both models
     if problems:
         show("\n".join(map(one_line, problems)))

@@ -21,6 +21,7 @@ from ..metric.groups import GROUPS
 from ..metric.metric import SIBLING_COLUMNS, unknown_name
 from ..metric.states import COUNTS
 from ..reading.columns.metrics import layout_of
+from ..reading.cures import sentence_of
 from ..reading.read import read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
@@ -127,7 +128,7 @@ class Source(NamedTuple):
             place = self.places.get("predictions" if column == "logits" else column)
             if place is None or self.files:
                 raise
-            raise with_text(error, f"{place}: {error}") from error
+            raise with_text(error, f"{place}: {sentence_of(error)}") from error
 
 
 def without_score(source: Source, model: str = "") -> tuple[Source, Score | None]:

@@ -20,8 +20,9 @@ from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet
 from ..loading import metric_class
 from ..metric.signature import signed
 from ..reading.columns.metrics import layout_of
+from ..reading.cures import CurableError
 from ..reading.reading import Reading
-from ..reading.rows.joins import JoinError, Sheet, order_by_key
+from ..reading.rows.joins import AS_THEY_STAND, Sheet, order_by_key
 from ..reading.tables.files import Table
 from ..written.results import as_json, drawn_record
 from .columns import (
@@ -154,9 +155,10 @@ def _check_rows(*models: tuple[str, Table | None]) -> None:
         return
     key = order_by_key(Sheet(one, first), Sheet(other, second))
     if key is not None and (np.diff(key[0]) != 1).any():
-        raise JoinError(
+        raise CurableError(
             f"{other}: expected the rows in the order of {one}, since the references do not name theirs, got another "
-            "order"
+            "order",
+            AS_THEY_STAND,
         )
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from ..answers.computing import LEVEL
 from ..answers.folders import compute_detections, detection_results, limit_note
-from ..detection.closed_set import closed_set_note
 from ..detection.errors import NEARBY
 from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
@@ -22,7 +21,7 @@ from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import DEFAULT_CONF, OpenSetValidator
 from ..metric.results import Summary
 from ..metric.rounding import DIGITS
-from ..reading.boxes.classes import class_options, says_unknown
+from ..reading.boxes.classes import CLOSED_SET, class_options, says_unknown
 from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, objects_of, spelled_as_one
 from ..reading.boxes.doubts import doubts_of
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, reading_of, texts_read
@@ -35,6 +34,7 @@ from ..written.files import check_file, check_folder, nearest_folder
 from ..written.results import KINDS, as_json, census_record
 from .columns import model_names
 from .fitted import Threshold
+from .flags import in_flags
 from .messages import complain, on_terminal, show, warn
 from .options import MetricCommand, of_images, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
@@ -87,7 +87,9 @@ on a terminal, JSON in a pipe.
 @click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
 @click.option(
     "--unknown-id",
+    "unknown_class_id",
     type=int,
+    metavar="N",
     help='The detector\'s class for "unknown".  [default: the class of such a name, or else -1]',
 )
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
@@ -167,7 +169,12 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
         drawn = partial(write_report, detections, results, report, known, other=others[0] if others else None)
-        shown: dict[str, Any] = {"names": names, "detectors": detectors, "data": _place_text(references)}
+        shown: dict[str, Any] = {
+            "names": names,
+            "detectors": detectors,
+            "data": _place_text(references),
+            "face": in_flags,
+        }
         writes.append(partial(drawn, **shown, progress=True, **options))
     if form == "text":
         own, note = next(iter(detectors.values())), note_of(detectors.done, detectors.settings)
@@ -227,11 +234,11 @@ def _warn_of_names(arguments: Mapping[str, Any], several: Sequence[Detections], 
         warn(spelled_as_one(aliases))
     unknown = [i for i, name in names.items() if means_unknown(name)]
     unknown += [i for i in classes if i == options["unknown_class_id"] and means_unknown(classes[i])]
-    if arguments["unknown_id"] is None and unknown:
+    if arguments["unknown_class_id"] is None and unknown:
         name = {**classes, **names}[unknown[0]]
         warn(f"class {unknown[0]}, {name!r}, is taken for the unknown class; --unknown-id N sets another")
     if not any(says_unknown(one, options) for one in several):
-        warn(closed_set_note("--unknown-id", "--unknown-below"))
+        warn(CLOSED_SET)
 
 
 def _places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
@@ -280,7 +287,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
         split=arguments["split"],
         image_set=arguments["image_set"],
         names=names or None,
-        unknown_class_id=arguments["unknown_id"],
+        unknown_class_id=arguments["unknown_class_id"],
         one_based=not arguments["voc_from_zero"],
         score_field=arguments["score_field"],
         leave_out=arguments["leave_out"],
@@ -297,7 +304,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
 
     def say() -> None:
         _warn_of_names(arguments, both, options)
-        if arguments["unknown_id"] is None and not names and own not in (None, -1, *classes):
+        if arguments["unknown_class_id"] is None and not names and own not in (None, -1, *classes):
             text = f"class {own}, which is predicted and is no category, is taken for unknown"
             warn(f"{text}; --unknown-id N sets another")
         for note in doubts_of(dict(zip(reading.detections, both))):
@@ -325,10 +332,10 @@ def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric among the arguments."""
-    options: dict[str, Any] = {"unknown_class_id": arguments["unknown_id"], "conf_threshold": arguments["conf"]}
+    options: dict[str, Any] = {"unknown_class_id": arguments["unknown_class_id"], "conf_threshold": arguments["conf"]}
     if arguments["previously_known"]:
         options["previously_known"] = class_ids(_words(arguments["previously_known"]), classes)
-    flags = {**arguments, "known_classes": None, "previously_known": None}  # may be names, which are read elsewhere
+    flags = {**arguments, "unknown_class_id": None, "known_classes": None, "previously_known": None}  # read elsewhere
     more = read_options(OpenSetDetection, arguments["more"], flags)
     for name in ("known_classes", "box_format"):
         if name in more:

@@ -15,9 +15,11 @@ from ..faces.terminal import Painted, printable
 from ..metric.metric import Metric
 from ..reading.columns.meaning import wrong_way
 from ..reading.columns.metrics import layout_of
+from ..reading.cures import spelled
 from ..reading.reading import Reading
 from ..reading.reasons import place_of_bug, reason, some
 from ..reading.rows.score_files import Scores
+from .flags import in_flags
 
 LONGEST = 500  # characters of a line
 _NAME = "openworld-metrics: "
@@ -48,7 +50,7 @@ def show(text: str) -> None:
 
 def warn(text: str) -> None:
     """Print one line on standard error, marked as a warning, after the name of the command."""
-    complain(f"warning: {text}")
+    complain(f"warning: {spelled(text, in_flags)}")
 
 
 def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisions: bool = False) -> None:
@@ -62,9 +64,9 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisio
 def say(reading: Reading) -> None:
     """Print one line of guesses, and one for each note, such as on rows that are left out."""
     if reading.guesses:
-        complain(f"note: {'; '.join(reading.guesses)}")
+        complain(f"note: {'; '.join(spelled(guess, in_flags) for guess in reading.guesses)}")
     for note in reading.notes:
-        complain(f"note: {note}")
+        complain(f"note: {spelled(note, in_flags)}")
 
 
 def say_sign(reading: Reading, swap: str) -> None:
@@ -84,7 +86,7 @@ def say_sign(reading: Reading, swap: str) -> None:
 def say_scores(sides: Mapping[str, Scores]) -> None:
     """Print lines about scores that are negated, by the names of their columns, on names of rows, and on guesses."""
     for place, note in ((place, note) for place, side in sides.items() for note in side.notes):
-        complain(f"note: {place}: {note}")
+        complain(f"note: {place}: {spelled(note, in_flags)}")
     negated = [place for place, side in sides.items() if side.negated]
     if negated:
         name, others = sides[negated[0]].negated, f" and {len(negated) - 1} more" if len(negated) > 1 else ""

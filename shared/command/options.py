@@ -13,9 +13,11 @@ import click
 from ..arrays.checks import did_you_mean
 from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
+from ..reading.cures import CurableError, CurableTypeError, spelled
 from ..reading.rows.from_names import FROM_NAMES
 from ..texts import texts
 from .fitted import with_numbers
+from .flags import in_flags
 from .messages import waiting
 
 INTERVALS = ("confidence_level", "n_resamples", "random_state")  # options of every metric
@@ -87,9 +89,12 @@ class WaitingCommand(click.Command):
     """A command that shows a progress line on a terminal if it takes long."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command."""
+        """Run the command; errors have its flags as their cures."""
         with waiting(f"{ctx.info_name}: working"):
-            return super().invoke(ctx)
+            try:
+                return super().invoke(ctx)
+            except (CurableError, CurableTypeError) as error:
+                raise (TypeError if isinstance(error, TypeError) else ValueError)(spelled(error, in_flags)) from error
 
 
 class MetricCommand(WaitingCommand):
@@ -135,6 +140,8 @@ class MetricCommand(WaitingCommand):
 
 class MetricFlag(click.Option):
     """A flag for an option of a metric: --name and --no-name, or --name with comma-separated words."""
+
+    between = ","
 
     def __init__(self, metric: type[Metric], name: str) -> None:
         self.metric = metric

@@ -17,6 +17,7 @@ from ..loading import METRICS
 from ..metric.metric import Metric
 from ..reading.reading import Reading
 from ..written.files import write_file
+from .flags import in_flags
 from .messages import complain
 
 
@@ -48,5 +49,5 @@ def pictures_of(images: str | None, count: int, reading: Reading, *, by_position
 
 def _write(answer: Answer, folder: Path, pictures: list[Path], lines: list[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    page = report_html(with_outcomes(answer, pictures), command="openworld-metrics compute", lines=lines)
+    page = report_html(with_outcomes(answer, pictures), command="openworld-metrics compute", lines=lines, face=in_flags)
     write_file(folder / "index.html", page)

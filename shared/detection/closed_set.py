@@ -42,19 +42,6 @@ def closed_set_comparison(table: Mapping[str, list[Any]], metric: OpenSetDetecti
     return _with_rows(table, [not is_fixed(key) for key in table["key"]])
 
 
-def closed_set_note(unknown_class_id: str, unknown_below: str) -> str:
-    """The reason why results are left out, with the names of two options that would bring them.
-
-    >>> closed_set_note("--unknown-id", "--unknown-below").partition(";")[0]
-    'no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out'
-    """
-    return (
-        "no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out;"
-        f" set {unknown_class_id} to the detector's unknown class, or {unknown_below} to take predictions with a lower"
-        " confidence for unknown"
-    )
-
-
 def _fixed(metric: OpenSetDetection) -> Callable[[str], bool]:
     """A function that tells whether a key, or the name of a column or a row, is of a fixed result."""
     wi = "|WI" if metric.protocol == "ow-dln" else ""  # of known objects called unknown; not of "owod"

@@ -286,7 +286,7 @@ def _groups(
     keys = dict.fromkeys(key for row in groups.values() for key in row)
     rows = [*(groups[name] for name in shown), {key: one for key, one in summary.results.items() if key in keys}]
     columns = [[*own[:-1], (strong(own[-1][0]), own[-1][1])] for own in _columns(rows, percent)]
-    more = [f"… and {len(groups) - _ROWS} more groups, which --save has"] if len(groups) > _ROWS else []
+    more = [f"… and {len(groups) - _ROWS} more groups, which JSON has"] if len(groups) > _ROWS else []
     return [*in_blocks(names, columns, width, colour=colour), *more]
 
 

@@ -58,7 +58,7 @@ def metric_of(samples: Any, keys: Collection[str] | None = None) -> Metric:
     """
     parts = [samples.get(name) for name in ("metric", "options", "state")] if isinstance(samples, Mapping) else []
     if not parts or parts[0] not in METRICS or not isinstance(parts[1], dict) or not isinstance(parts[2], str):
-        raise ValueError(f"{SAMPLES}: expected what --save-samples writes, got other JSON")
+        raise ValueError(f"{SAMPLES}: expected the samples of a metric, as they are saved, got other JSON")
     try:
         state = unpack(base64.b64decode(parts[2], validate=True))
     except binascii.Error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,11 +23,16 @@ def _listed(names: Iterable[str]) -> str:
 
 
 class Reader(NamedTuple):
-    """A reader of files that are no tables: whether the files of inputs are such, and the kinds of each, in words."""
+    """A reader of files that are no tables.
+
+    takes: whether the files of inputs are such; kinds, of the files of each input, in words
+    options: of the metric, which the reader takes, too
+    """
 
     takes: Callable[[Sequence[Sequence[Path]]], bool]
     read: Callable[..., Reading]
     kinds: Mapping[str, str]
+    options: Collection[str]
 
 
 _TITLES = "; ".join(TITLES.values())
@@ -40,6 +45,7 @@ READERS: Mapping[str, Reader] = {
             "predictions": f"{_listed(one.name for one in PREDICTED_FORMATS)}: folders, files or .zip archives",
             "references": f"{_listed(one.name for one in REFERENCES)}: folders, files or .zip archives",
         },
+        ["unknown_class_id"],
     ),
     "anomaly": Reader(
         hold_maps,
@@ -48,6 +54,7 @@ READERS: Mapping[str, Reader] = {
             "maps": f"{_listed(sorted(MAP_SUFFIXES))}: folders, files or .zip archives",
             "masks": f"{_listed(sorted(MASK_SUFFIXES))}, or a data set: {_TITLES}",
         },
+        ["ignore_value", "levels", "regions"],
     ),
 }
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..metric.groups import GROUPS, rows_of_groups
+from .cures import Advice, Cure, cures_of, error_of, sentence_of
 from .tables.files import Streamed, Table, batches, whole
 
 IMAGES, LABELS, BOXES = "images", "label files", "boxes"
@@ -27,14 +28,6 @@ OF_CLASSES = "with names of classes"
 ALONE = ""  # the name of the only category
 
 LeftOut = dict[tuple[str, str], Sequence[str]]  # names by kind and reason
-
-
-class LeftOutError(ValueError):
-    """Things that would be left out without having been asked for, and their number."""
-
-    def __init__(self, text: str, number: int) -> None:
-        super().__init__(text)
-        self.number = number
 
 
 class Census(NamedTuple):
@@ -104,15 +97,15 @@ def _counted(count: int, kind: str) -> str:
 def unused(kind: str, reason: str, names: Collection[str], leave_out: bool, error: Callable[[str], str]) -> LeftOut:
     """List the things that cannot be used, as a part of a census; `error` makes the message of one, by its name.
 
-    Raises LeftOutError for the first, with the cure, unless things may be left out.
+    Raises CurableError for the first, unless things may be left out.
 
     >>> unused("label files", "without an image", ["a.txt"], True, lambda name: f"{name}: expected an image")
     {('label files', 'without an image'): ['a.txt']}
     """
     if names and not leave_out:
-        what = f"out {_counted(len(names), kind)}" if len(names) > 1 else "it out"
         text = error(next(iter(names)))
-        raise LeftOutError(f"{text}; to leave {what}, use leave_out=True, the command's --leave-out", len(names))
+        to_leave_out = Cure(f"to leave out {_counted(len(names), kind)}", {"leave_out": True})
+        raise error_of(Advice(sentence_of(text), *cures_of(text), to_leave_out))
     return {(kind, reason): [*names]}
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from .cures import CurableError, CurableTypeError, cures_of, sentence_of
 from .limits import RefusedError
 
 _PACKAGE = Path(__file__).parents[1]
@@ -58,8 +59,11 @@ def out_of_memory(error: BaseException) -> bool:
 
 
 def with_text(error: Exception, text: str) -> Exception:
-    """An error with another text: TypeError stays TypeError, others become ValueError."""
-    return (TypeError if isinstance(error, TypeError) else ValueError)(text)
+    """An error with another sentence, and with its cures: TypeError stays TypeError, others become ValueError."""
+    is_type = isinstance(error, TypeError)
+    if cures := cures_of(error):
+        return (CurableTypeError if is_type else CurableError)(text, *cures)
+    return (TypeError if is_type else ValueError)(text)
 
 
 @contextmanager
@@ -79,7 +83,7 @@ def rows_from(first: int) -> Iterator[None]:
     except (ValueError, TypeError) as error:
         if not first or not re.search(r"\b(position|row)\b", str(error)):
             raise
-        raise with_text(error, f"{error}, counted from row {first}") from error
+        raise with_text(error, f"{sentence_of(error)}, counted from row {first}") from error
 
 
 @contextmanager
@@ -90,7 +94,7 @@ def named(place: object) -> Iterator[None]:
     except (ImportError, RefusedError):
         raise  # not an error of the file, or one that names it
     except Exception as error:
-        text = reason(error)
+        text = sentence_of(error) if cures_of(error) else reason(error)
         raise with_text(error, text if text.startswith(f"{place}: ") else f"{place}: {text}") from error
 
 

@@ -288,7 +288,7 @@ def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
     Path("maps/nut/test/hole/001.tiff").unlink()
     Path("maps/nut/test/good/001.tiff").write_bytes(b"hello")
     missing = "data/nut/test/hole/001.png: expected its map nut/…/hole/001.tiff in maps, got none"
-    assert line(*FILES) == f"{missing}; to leave it out, use leave_out=True, the command's --leave-out"
+    assert line(*FILES) == f"{missing}; to leave out 1 file, use --leave-out"
     code, output, errors = run(*FILES, "--list-problems", "--compare", "other")
     assert (code, errors) == (2, "")
     assert output.splitlines() == [

@@ -72,7 +72,7 @@ def test_ood_draws_clusters_of_all_sets(here: Path, run: Run) -> None:
     rows = json.loads(run(*command)[1])
     assert rows["auroc"] == expected["auroc"]
     assert rows["auroc_low"] != expected["auroc_low"]
-    assert "note: known.csv:score: Rows of one speaker_id may depend on each other (see --clusters" in run(*command)[2]
+    assert "note: known.csv:score: Rows of one speaker_id may depend on each other; to draw them" in run(*command)[2]
     own = {name: Scores(scores, clusters=speakers[name]) for name, scores in unknown.items()}
     by_row = [f"s{i % 10}" for i in range(ROWS)]
     assert evaluate_ood(Scores(known, clusters=by_row), own, metrics="auroc", **DRAWN) == expected

@@ -17,7 +17,6 @@ import pytest
 
 from demo import writers
 from openworld_metrics import OpenSetDetection, compare, suites
-from openworld_metrics.detection.closed_set import closed_set_note
 from openworld_metrics.faces import summaries
 from openworld_metrics.metric.results import Results
 from openworld_metrics.metric.rounding import DIGITS
@@ -30,6 +29,11 @@ from tests.integrations.fake import FakeModel
 
 FILES = ["--predictions", "predictions", "--references", "data.yaml"]
 CLASSES = ["--known-classes", "0", "1", "2", "--unknown-id", "999"]
+CLOSED = (
+    "no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out; if the"
+    " detector has an unknown class, use --unknown-id N; to take predictions with a lower confidence for unknown, use"
+    " --unknown-below VALUE"
+)
 
 
 @pytest.fixture
@@ -145,7 +149,7 @@ def test_a_warning_of_confidences_that_are_left_out(score: float, warning: str, 
     files = ["--predictions", str(tmp_path / "found.json"), "--references", str(tmp_path / "true.json")]
     code, _, errors = run(*files, "--known-classes", "cat", "--no-standard")
     nothing = "there are no unknown objects: U-Recall and other rates of them are left out"
-    warnings = [closed_set_note("--unknown-id", "--unknown-below"), *filter(None, [warning]), nothing]
+    warnings = [CLOSED, *filter(None, [warning]), nothing]
     assert (code, errors) == (0, "".join(f"openworld-metrics: warning: {line}\n" for line in warnings))
 
 
@@ -158,14 +162,14 @@ def test_coco_s_limit(run: Run, tmp_path: Path) -> None:
     code, output, errors = run(*files, "--known-classes", "cat")
     names = ("mAP50", "mAP50-95", "precision", "recall")
     assert (code, json.loads(output)["standard_metrics"]) == (0, dict.fromkeys(names, 1.0))
-    closed = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
+    closed = f"openworld-metrics: warning: {CLOSED}\n"
     closed += (
         "openworld-metrics: warning: there are no unknown objects: U-Recall and other rates of them are left out\n"
     )
     limit = (
-        "openworld-metrics: warning: COCO counts 100 predictions of a class in an image (--max-detections 100), which"
-        " gives mAP50 0.990099 instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of"
-        " 1.000000\n"
+        "openworld-metrics: warning: COCO counts 100 predictions of a class in an image, which gives mAP50 0.990099"
+        " instead of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of 1.000000; to count so,"
+        " use --max-detections 100\n"
     )
     assert errors == closed + limit
     code, output, errors = run(*files, "--known-classes", "cat", "--max-detections", 100)
@@ -177,7 +181,7 @@ def test_coco_s_limit(run: Run, tmp_path: Path) -> None:
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
     code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
     assert (code, errors.count("\n")) == (0, 2)
-    assert closed_set_note("--unknown-id", "--unknown-below") in errors
+    assert CLOSED in errors
     assert "class 999 is predicted, but is neither in the data set nor --unknown-id (-1)" in errors
     assert "U-Recall" not in json.loads(output)["openset_metrics"]
 
@@ -472,7 +476,7 @@ def test_a_detector_without_an_unknown_class(protocol: list[str], made: Detectio
     known = [{**boxes, "labels": boxes["labels"] % 3} for boxes in made.predictions]
     for name, found in (("closed", known), ("other", [{**boxes, "labels": boxes["labels"] * 0} for boxes in known])):
         writers.write_yolo_predictions(made._replace(predictions=found), name)
-    note = f"openworld-metrics: warning: {closed_set_note('--unknown-id', '--unknown-below')}\n"
+    note = f"openworld-metrics: warning: {CLOSED}\n"
     asked = ["--predictions", "closed", "--references", "data.yaml", "--known-classes", "0", "1", "2", *protocol]
     drawn = ["--confidence-level", 0.9, "--n-resamples", 20, "--per-class", "--errors"]
     more_files = ["--save", "x.json", "--save", "x.txt", "--report", "report"]

@@ -55,9 +55,9 @@ PLACES = {
 }
 # a place of scores of ood_bench, beside a column label
 PAIRS = {
-    "cells.csv:word": "word, line 4: 'n/k' is not a number. Fix the file, or leave out this row of 3 .*--leave-",
-    "cells.csv:blank": "cells.csv: blank, line 3 and 1 more: this cell is empty or NaN. .* leave out these 2 rows of 3",
-    "null.json:score": "null.json: score, row 2: this cell is empty or NaN. Fix the file, or leave out this row of 2",
+    "cells.csv:word": "word, line 4: 'n/k' is not a number; to leave out 1 of 3 rows, use --leave-out",
+    "cells.csv:blank": "cells.csv: blank, line 3 and 1 more: this cell is empty or NaN; to leave out 2 of 3 rows",
+    "null.json:score": "null.json: score, row 2: this cell is empty or NaN; to leave out 1 of 2 rows",
     "long.parquet:gap": "long.parquet: gap: expected no missing values, got 1, the first at position 15000",
     "long.parquet:score": "long.parquet: score, row 6809: this cell is empty or NaN.*, counted from row 8192",
 }

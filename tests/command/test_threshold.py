@@ -76,7 +76,7 @@ def test_names_of_sets_as_labels(scores: dict[str, np.ndarray], run: Run) -> Non
     for command in commands:
         code, _, errors = run(*command)
         assert code == 2
-        assert "in_value='cifar10' and out_value='svhn' say what they mean, or the other way round" in errors
+        assert "if 'cifar10' is known, use --in-value cifar10 --out-value svhn; if 'svhn' is known, use" in errors
         for other in ("svhn", "rest"):
             code, output, errors = run(*command, "--in-value", "cifar10", "--out-value", other)
             assert (code, "groups" in errors) == (0, False)

@@ -253,8 +253,8 @@ def test_all_boxes_of_an_image_count() -> None:
     limited = evaluate_detections(made, [0], max_detections=100)["standard_metrics"]
     assert limited["recall"] == limited["mAP50"] == 100 / 101  # of recalls 0, 0.01, …, 0.99
     assert limit_note(results, made, [0]) == (
-        "COCO counts 100 predictions of a class in an image (--max-detections 100), which gives mAP50 0.990099 instead"
-        " of 1.000000, mAP50-95 0.990099 instead of 1.000000, recall 0.990099 instead of 1.000000"
+        "COCO counts 100 predictions of a class in an image, which gives mAP50 0.990099 instead of 1.000000, mAP50-95"
+        " 0.990099 instead of 1.000000, recall 0.990099 instead of 1.000000; to count so, use max_detections=100"
     )
     wrong = one_image([(1 - k / 200, 0) for k in range(101)], [0] * 100)  # the last one is wrong, and changes no AP
     assert limit_note(evaluate_detections(wrong, [0]), wrong, [0]) == ""

@@ -519,7 +519,7 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(
     )
     assert run("table", *files)[2] == f"openworld-metrics: warning: {warning}\n"
     other["far"]["samples"] = {"metric": "auroc"}
-    with pytest.raises(ValueError, match="samples: expected what --save-samples writes"):
+    with pytest.raises(ValueError, match="samples: expected the samples of a metric, as they are saved"):
         undecided({name: {**result, "samples": other["far"]["samples"]} for name, result in other.items()})
 
 

@@ -11,7 +11,9 @@ import gradio as gr
 from ...answers.subject import subject_of
 from ...loading import metric_class
 from ...metric.metric import OF_EVERY_METRIC
-from .vocabulary import words_of_option
+from ...reading.columns.metrics import layout_of
+from ...reading.cures import Cure, Face, Or, in_python
+from .vocabulary import label_of, words_of_option
 
 # `regions` needs masks with numbered regions, which no picture holds; the results of a page are shares
 HIDDEN = frozenset({"significant_bits", "per_sample", "regions", "percent", *OF_EVERY_METRIC} - {"confidence_level"})
@@ -161,6 +163,58 @@ def from_query(metric: str, query: Mapping[str, str]) -> dict[str, Any]:
         elif not choices or text in choices or "int" in option.kind:
             values[name] = text
     return values
+
+
+LEAVE_OUT, BY_POSITION = "Leave out", "Take rows as they stand, by position"
+
+
+def in_form(metric: str) -> Face:
+    """The spelling of cures on the page of a metric: widgets by their labels; other choices are Python's.
+
+    >>> spell = in_form("anomaly_suite")
+    >>> spell(Cure("", {"levels": "image"})), spell(Cure("", {"resize": Or("nearest", "bilinear")}))
+    ('choose image under “Judge images, pixels, or both”', 'tick “Resize maps to the size of their masks (bilinear)”')
+    >>> spell(Cure("", {"regions": "labels"}))
+    "in Python, use regions='labels'"
+    """
+    options, choices = options_of(metric), subject_of(metric).form.choices
+    labels = {column.name: label_of(metric, column) for column in layout_of(metric).columns}
+
+    def widget(name: str, value: Any, cure: Cure) -> str:
+        values = value if isinstance(value, Or) else Or(value)
+        if name == "leave_out":
+            return f"tick “{label_of_leave_out(cure)}”"
+        if name == "by_position":
+            return f"tick “{BY_POSITION}”"
+        if name in choices and choices[name][1] in values:
+            return f"tick “{choices[name][0]}”"
+        if name not in options:
+            return ""
+        shown = " or ".join(_typed(options[name].shown(one)) for one in values) or "a value"
+        return f"{'choose' if options[name].choices else 'enter'} {shown} under “{options[name].label}”"
+
+    def spelled(cure: Cure) -> str:
+        columns = [
+            f"choose {_typed(value or 'a column')} under “{labels[name]}”"
+            for name, value in cure.choices.get("columns", {}).items()
+        ]
+        ways = [widget(name, value, cure) for name, value in cure.choices.items() if name != "columns"]
+        return " and ".join([*columns, *ways]) if all(ways) else f"in Python, {in_python(cure)}"
+
+    return spelled
+
+
+def _typed(shown: Any) -> str:
+    return ", ".join(shown) if isinstance(shown, list) else str(shown)
+
+
+def label_of_leave_out(cure: Cure) -> str:
+    """The label of the box that leaves something out, as a cure names it.
+
+    >>> label_of_leave_out(Cure("to leave out 3 files", {"leave_out": True}))
+    'Leave out 3 files'
+    """
+    return cure.reason.removeprefix("to ").capitalize()
 
 
 def _number(text: str) -> Any:

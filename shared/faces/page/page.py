@@ -26,6 +26,7 @@ from ...loading import script
 from ...metric.groups import GROUPS
 from ...reading.columns.kinds import READ_AS
 from ...reading.columns.metrics import MadeOf, layout_of
+from ...reading.cures import choices_of, cures_of, spelled
 from ...reading.read import reads_images
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
@@ -59,7 +60,7 @@ NEWEST: Mapping[str, Any] = {**QUIET, "trigger_mode": "multiple"}
 @cache
 def examples(metric: str) -> dict[str, Answer]:
     """The answers of the example, which `make examples` saves."""
-    return worker.with_notes_of_page(saved_answers(script(metric).parent / "examples" / "answers.json"))
+    return saved_answers(script(metric).parent / "examples" / "answers.json")
 
 
 @cache
@@ -236,8 +237,8 @@ class Page:
                     )
                 p["take"] = gr.Button("Use these cells", size="sm")
             p["error"] = _html("", visible=False)
-            p["leave_out"] = gr.Checkbox(False, label="Leave out", visible=False, container=False, elem_id="leave")
-            label = "Take rows as they stand, by position"
+            p["leave_out"] = gr.Checkbox(False, label=form.LEAVE_OUT, visible=False, container=False, elem_id="leave")
+            label = form.BY_POSITION
             p["by_position"] = gr.Checkbox(False, label=label, visible=False, container=False, elem_id="by-position")
             p["flip"] = gr.Button("Flip the sign", size="sm", visible=False, elem_id="flip")
             p["groups"] = gr.Radio([], label="Groups by", visible=False, elem_id="groups")
@@ -427,9 +428,10 @@ class Page:
         try:
             seen: Look = await work.run(visit.session, worker.look, wanted)
         except PageError as error:
-            seen = Look(error=str(error))
+            seen = Look(error=error.args[0])
         shown = self._seen(seen, visit.source, wanted)
-        shown |= {p["panel"]: gr.update(open=seen.resize or "Columns" in seen.error)}
+        in_panel = {"columns", *self.form.choices} & choices_of(seen.error)
+        shown |= {p["panel"]: gr.update(open=bool(in_panel) or "Columns" in seen.error)}
         if seen.error:
             before = "Nothing new was computed." if visit.done else "Results are the example's."
             yield {**shown, **self._idle(before, "old")}
@@ -448,22 +450,26 @@ class Page:
     def _said(self, seen: Look) -> dict[str, Any]:
         """The error of a look, or the request for the files of the other input."""
         if seen.lacks is None:
-            return view.said(seen.error)
+            return view.said(spelled(seen.error, form.in_form(self.metric)))
         return view.said(f"Now drop the {self.inputs[seen.lacks].lower()}.", "note")
 
     def _seen(self, seen: Look, source: Any, wanted: Request) -> dict[Any, Any]:
         """The updates of the components beside the data."""
-        p = self.parts
+        p, face = self.parts, form.in_form(self.metric)
+        seen = replace(seen, notes=[spelled(note, face) for note in seen.notes])
         card = (
             view.data_card(seen, session.named(source.files, source.pasted), False)
             if source
             else view.data_card(*self._example_card())
         )
+        offered = choices_of(seen.error)
+        out = form.LEAVE_OUT + f" {seen.out}" * bool(seen.out)
+        label = next((form.label_of_leave_out(one) for one in cures_of(seen.error) if "leave_out" in one.choices), out)
         props: dict[str, Any] = {
             "data": {"value": card},
             "error": self._said(seen),
-            "leave_out": {"visible": bool(seen.out), "label": f"Leave out {seen.out}", "value": wanted.leave_out},
-            "by_position": {"visible": seen.joins or wanted.by_position, "value": wanted.by_position},
+            "leave_out": {"visible": label != form.LEAVE_OUT, "label": label, "value": wanted.leave_out},
+            "by_position": {"visible": "by_position" in offered or wanted.by_position, "value": wanted.by_position},
             "flip": {"visible": bool(seen.flipped)},
             "groups": {"visible": bool(seen.groups), "choices": [*seen.groups], "value": None},
         }
@@ -496,12 +502,19 @@ class Page:
         yield self._busy("Computing …")
         try:
             async for answers, is_last in work.run_in_stages(visit.session, worker.compute, wanted, None, ""):
+                answers = self._spelled(answers)
                 seconds, level = time.monotonic() - began, best_of(answers).level
                 words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
                 state = self._idle(words) if is_last else self._busy("Intervals …")
                 yield {**self._answered(answers, wanted, copied, seconds), **state}
         except PageError as error:
-            yield {p["error"]: gr.update(**view.said(str(error))), **self._idle("Results are those before.", "old")}
+            text = spelled(error.args[0], form.in_form(self.metric))
+            yield {p["error"]: gr.update(**view.said(text)), **self._idle("Results are those before.", "old")}
+
+    def _spelled(self, answers: Mapping[str, Answer]) -> dict[str, Answer]:
+        """Answers whose notes have the widgets of the page as their cures."""
+        face = form.in_form(self.metric)
+        return {name: replace(one, notes=[spelled(note, face) for note in one.notes]) for name, one in answers.items()}
 
     def _answered(
         self, answers: dict[str, Answer], wanted: Request, copied: str, seconds: float, example: bool = False

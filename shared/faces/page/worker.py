@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ...answers.answer import Answer, Image
-from ...answers.answers import answers_of, results_of
+from ...answers.answers import answers_of, results_of, sentence
 from ...answers.python import Source
 from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
@@ -28,12 +28,12 @@ from ...reading.columns.cells import num_dimensions
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
 from ...reading.columns.metrics import MadeOf, layout_of
+from ...reading.cures import advice_of, reworded
 from ...reading.limits import PAGES, RefusedError
-from ...reading.maps.maps import MapSizeError, check_sizes, read_all
+from ...reading.maps.maps import check_sizes, read_all
 from ...reading.read import READERS, holds
-from ...reading.reading import LeftOutError, Reading
+from ...reading.reading import Reading
 from ...reading.reasons import out_of_memory, place_of_bug
-from ...reading.rows.joins import JoinError
 from ...reading.rows.rows import COLUMNS, Rows, rows_of
 from ...reading.rows.uses import NAMES
 from ...written.files import write_file
@@ -82,9 +82,8 @@ class Look:
     contents: of each input, in words; first: name, role and first cells of columns
     offers, made_of: the arrays that each column may be made of, and is made of, by name
     options: options that follow from the data
-    notes: sentences; error: why nothing can be computed yet
-    out: the things that could be left out, such as "3 rows"; resize: whether maps could be resized to their masks
-    joins: whether rows could be taken by position, or are
+    notes: sentences; error: why nothing can be computed yet, with its cures
+    out: the things that could be left out, such as "3 rows"
     lacks: the index of an input without files, where the others cannot be computed without it; None if there is none
     roles: names of columns and their use, in words; groups, columns of a few repeated words, which may be groups
     flipped: the names of the scores after wrong signs are flipped, if any is wrong
@@ -98,8 +97,6 @@ class Look:
     notes: Sequence[str] = ()
     error: str = ""
     out: str = ""
-    resize: bool = False
-    joins: bool = False
     lacks: int | None = None
     roles: Sequence[tuple[str, str]] = ()
     groups: Sequence[str] = ()
@@ -132,25 +129,20 @@ def look(request: Request) -> Look:
             held, rows = read_request(request, Path(folder))
             if rows is not None:
                 if rows.unread is not None and not rows.leaves_out:
-                    number = len(rows.unread.rows)
-                    out = f"{number:,} row{'s' * (number != 1)}"
-                    return _seen(request.metric, rows, error=rows.unread.question, out=out)
+                    return _seen(request.metric, rows, error=rows.unread.complaint)
                 lacks = next((place for place, table in enumerate(rows.tables) if not table.arrays), None)
                 if rows.missing and lacks is not None:
                     raise LackingError(lacks)
                 if rows.missing:
-                    which = f"Which column holds {' and '.join(rows.missing)}? Choose it"
-                    return _seen(request.metric, rows, error=f"{rows.question or which} under Columns.")
+                    which = f"Which column holds {' and '.join(rows.missing)}? Choose it under Columns."
+                    return _seen(request.metric, rows, error=rows.question or which)
                 held = rows.reading()
             else:
                 read_all(held)
             return _described(request, held, rows)
         except Exception as error:
-            text, number = explain(error), getattr(error, "number", 0)
             lacks = error.place if isinstance(error, LackingError) else None
-            out = f"{number:,} file{'s' * (number != 1)}" if isinstance(error, LeftOutError) else ""
-            cures = {"resize": isinstance(error, MapSizeError), "joins": isinstance(error, JoinError)}
-            return _seen(request.metric, rows, error=text, out=out, lacks=lacks, **cures)
+            return _seen(request.metric, rows, error=explain(error), lacks=lacks)
 
 
 def compute(
@@ -190,7 +182,6 @@ def pictures(request: Request, model: str) -> Sequence[Image]:
 
 def _pictured(answers: Mapping[str, Answer], model: str = "") -> dict[str, Answer]:
     """Answers of a page, with the pictures of a model."""
-    answers = with_notes_of_page(answers)
     return {name: replace(one, images=_drawn(one) if name == model else ()) for name, one in answers.items()}
 
 
@@ -265,8 +256,8 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         if not all(flat):
             raise LackingError([*map(bool, flat)].index(False))
         several = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
-        choices = {**request.choices, **subject_of(request.metric).form.reads}
-        held = READERS[task_of(request.metric)].read(*several, leave_out=request.leave_out, limits=PAGES, **choices)
+        reader = READERS[task_of(request.metric)]
+        held = reader.read(*several, leave_out=request.leave_out, limits=PAGES, **_choices(request))
         check_sizes(held, PAGES)
         return held, None
     called = _called(flat, folder)
@@ -299,6 +290,15 @@ def _called(inputs: Sequence[Sequence[Path]], folder: Path) -> dict[Path, Path]:
     return called
 
 
+def _choices(request: Request) -> dict[str, Any]:
+    """The choices of the reader of boxes or maps, with the options that it takes, too."""
+    usual = metric_class(request.metric).options
+    reader = READERS[task_of(request.metric)]
+    chosen = {name: request.options.get(name, usual[name]) for name in reader.options}
+    changed = {name: value for name, value in chosen.items() if value != usual[name]}
+    return {**changed, **request.choices, **subject_of(request.metric).form.reads}
+
+
 def _stated(request: Request) -> list[Any]:
     """The options that give values of labels a meaning, unless all have their defaults."""
     usual = {name: value for name, value in metric_class(request.metric).options.items() if name in _OF_LABELS}
@@ -315,14 +315,14 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         own = {name: [Path(path).name for path in sorted(paths)] for name, paths in models.items()}
         places = own if len(own) > 1 and rows is None else [path for paths in own.values() for path in paths]
         inputs.append(places[0] if isinstance(places, list) and len(places) == 1 else places)
-    choices: dict[str, Any] = {**request.choices}
+    choices: dict[str, Any] = {}
     if rows is not None:
         columns = {name: [*names] for name, names in rows.made_of.items() if [*names] != [*rows.guesses[name]]}
         choices = ({"columns": columns} if columns else {}) | (
             {"read_as": rows.read_as} if rows.read_as != "automatic" else {}
         )
     else:
-        choices |= subject_of(request.metric).form.reads
+        choices = _choices(request)
     flags = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
     return Source(inputs, choices | {name: True for name, is_set in flags.items() if is_set})
 
@@ -331,7 +331,7 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     """A look at data that can be computed."""
     options, reason = subject_of(request.metric).derive(reading)
     sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
-    notes = dict.fromkeys(f"{text[:1].upper()}{text[1:].removesuffix('.')}." for text in map(of_page, sentences))
+    notes = dict.fromkeys(map(sentence, sentences))
     layout = layout_of(request.metric)
     arrays = rows.arrays_of_models if rows is not None else {}
     aurocs = {arrays.get(name, name): wrong_way(layout, columns) for name, columns in reading.models.items()}
@@ -432,7 +432,7 @@ def with_class_names(options: Mapping[str, Any], classes: Mapping[int, str]) -> 
 
 
 def explain(error: Exception) -> str:
-    """The message of an error of the data; of any other error, its type, and where it is from.
+    """The message of an error of the data with its cures; of any other error, its type, and where it is from.
 
     >>> explain(ValueError("/tmp/gradio/1b2c/mask.png: no image")), explain(OSError("/etc"))
     ('mask.png: no image', 'Something went wrong on our side (OSError). Your data were not changed.')
@@ -444,21 +444,12 @@ def explain(error: Exception) -> str:
         logging.getLogger(__name__).error("unexpected", exc_info=error)
         where = f" at {'/'.join(Path(place).parts[-2:])}" if place else ""
         return f"Something went wrong on our side ({type(error).__name__}{where}). Your data were not changed."
-    text = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", str(error))
+    return reworded(advice_of(error), _public)
+
+
+def _public(text: str) -> str:
+    """A sentence without folders of the server, of a length that a page shows."""
+    text = re.sub(r" at 0x[0-9a-fA-F]+(?=>)", "", text)
     text = re.sub(r"(?<![\w.])(?:[A-Za-z]:)?(?:[\\/][^\\/\s'\":]+)+[\\/]", "", text)  # folders
-    text = of_page(text).encode("utf-8", "backslashreplace").decode()
+    text = text.encode("utf-8", "backslashreplace").decode()
     return text if len(text) <= MAX_WORDS else f"{text[:MAX_WORDS]}…"
-
-
-def with_notes_of_page(answers: Mapping[str, Answer]) -> dict[str, Answer]:
-    """Answers whose notes are as of `of_page`."""
-    return {name: replace(one, notes=[*map(of_page, one.notes)]) for name, one in answers.items()}
-
-
-def of_page(text: str) -> str:
-    """A sentence without its parts on flags of the command.
-
-    >>> of_page("got 64 × 64; they are resized with --resize"), of_page("3 rows (leave_out=True, --leave-out)")
-    ('got 64 × 64', '3 rows')
-    """
-    return re.sub(r"; [^;]* --[a-z][^;]*| \([^()]* --[^()]*\)", "", text)

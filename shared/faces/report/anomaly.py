@@ -11,9 +11,11 @@ from typing import Any
 from ...anomaly.anomaly_suite import AnomalySuite
 from ...answers.answer import Answer, Bars, Figure, Group, Histogram, Matrix, Pictures, Table
 from ...answers.answers import answers_from
+from ...answers.computing import LEVEL
 from ...answers.folders import Folders
 from ...answers.models import group_table
 from ...answers.subject import subject_of
+from ...reading.cures import Advice, Cure, Face, in_python
 from ...reading.maps.layouts import TITLES
 from ...reading.progress import progress_bar
 from ...written.files import write_file
@@ -27,14 +29,18 @@ _FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curve
 _SIDES = ((60, 320), (300, 224), (math.inf, 160))  # (number of images, pixels of a picture), for up to that number
 _COLUMNS = 5  # rates in the table by category
 _ALSO = ("pixel_fpr95tpr", "segment_f1")  # which are in it, too
+_OF_SOME = Advice("Other numbers have no intervals.", Cure("to give them some", {"confidence_level": LEVEL}))
 
 
-def write_anomaly_report(computed: Folders, folder: str | Path, *, progress: bool = False) -> Path:
+def write_anomaly_report(
+    computed: Folders, folder: str | Path, *, progress: bool = False, face: Face = in_python
+) -> Path:
     """Write a report of one HTML file, which holds its pictures.
 
     computed: of `compute_maps`, with `shown_of` the subject
     folder: created if missing
     progress: whether to show a bar on a terminal
+    face: how cures of notes are spelled
 
     Returns the path of the page, index.html. Raises OSError for a folder that cannot be created or written to, where an
     earlier report then stays as it is, and ValueError for one among the files that were read.
@@ -56,7 +62,7 @@ def write_anomaly_report(computed: Folders, folder: str | Path, *, progress: boo
         "command": "openworld-metrics anomaly",
         "lines": _lines(computed, answer),
     }
-    more = ["--confidence-level 0.95 gives the other numbers intervals, too."] if computed.done.of else []
+    more = [_OF_SOME] if computed.done.of else []
     of_files = [note for note in answer.notes if note in reading.notes and note != f"{reading.doubt}."]
     shown = replace(answer, notes=[*(note for note in answer.notes if note not in of_files), *more])
     folds: dict[str, Sequence[Block]] = {
@@ -64,7 +70,7 @@ def write_anomaly_report(computed: Folders, folder: str | Path, *, progress: boo
         "Files": [frame.text(*of_files)],
         "Options and versions": [frame.facts(_options(computed, answer))],
     }
-    text = report_html(shown, sections=sections, folds=folds, **own)
+    text = report_html(shown, sections=sections, folds=folds, face=face, **own)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_file(page, text)
     return page

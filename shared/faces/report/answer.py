@@ -11,6 +11,7 @@ from typing import Any
 from ...answers.anomaly import KINDS
 from ...answers.answer import Answer, Decisions, Image, Number, Table, Worst
 from ...answers.decisions import first_place, number_at
+from ...reading.cures import Face, in_python, spelled
 from ...reading.sides import means_normal
 from .. import html
 from ..copies import paper
@@ -42,23 +43,25 @@ def report_html(
     sections: Sequence[Section] | None = None,
     folds: Mapping[str, Sequence[Block]] = {},
     date: datetime | None = None,
+    face: Face = in_python,
 ) -> str:
     """The report of an answer, as one HTML file that needs no other.
 
     title: by default the metric and the model shown
     command: what wrote it; lines, facts on the data, by default the question and the data of the answer
     sections: between the first screen and the details, by default those of all parts of the answer
-    folds: more details, by name; date, by default now
+    folds: more details, by name; date, by default now; face, how cures of notes are spelled
     """
     shown = title or ": ".join(filter(None, [answer.metric, answer.model]))
     facts_shown = lines or [answer.question, answer.data]
     own = [*(_sections(answer) if sections is None else sections), _details(answer, folds)]
-    return frame.page_html(shown, command, facts_shown, _head(answer), own, date=date)
+    return frame.page_html(shown, command, facts_shown, _head(answer, face), own, date=date)
 
 
-def _head(answer: Answer) -> list[Block]:
+def _head(answer: Answer, face: Face) -> list[Block]:
     compared = html.pair(answer) if len(answer.models) == 2 else html.comparison(answer, choice=False)
-    return [html.headline(answer) if answer.leading else "", frame.text(*answer.notes, kind="small quiet"), compared]
+    notes = [spelled(note, face) for note in answer.notes]
+    return [html.headline(answer) if answer.leading else "", frame.text(*notes, kind="small quiet"), compared]
 
 
 def _sections(answer: Answer) -> list[Section]:

@@ -17,13 +17,13 @@ from ...answers.answers import answers_from
 from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst_images
 from ...answers.folders import Detectors, compute_detections
 from ...answers.subject import Computed, subject_of
-from ...detection.closed_set import closed_set_note
 from ...detection.errors import KEYS_OF_TABLES, NEARBY
 from ...detection.no_objects import no_objects_notes
 from ...metric.results import Results
-from ...reading.boxes.classes import class_options, says_unknown
+from ...reading.boxes.classes import CLOSED_SET, class_options, says_unknown
 from ...reading.boxes.dataset import Dataset, Detections, objects_of
 from ...reading.boxes.reading import reading_of
+from ...reading.cures import Face, cures_of, in_python, spelled
 from ...reading.progress import progress_bar
 from ...written.files import write_file
 from .. import html
@@ -31,8 +31,6 @@ from . import frame
 from .answer import capital, images_section, report_html
 from .frame import Section, Tile
 
-_CLOSED_SET = closed_set_note("--unknown-id", "--unknown-below")
-_LEFT_OUT = f"{capital(closed_set_note('unknown_class_id', 'unknown_below'))}."
 _GAINS = (
     "A gain is the effect of correcting one kind alone; gains do not add up. Badly placed or misnamed boxes become"
     " right, other false positives are removed, and missed objects no longer count."
@@ -52,6 +50,7 @@ def write_report(
     images: int = 24,
     progress: bool = False,
     detectors: Detectors | None = None,
+    face: Face = in_python,
     **options: Any,
 ) -> Path:
     """Write a report of one HTML file, which holds its pictures.
@@ -61,6 +60,7 @@ def write_report(
     other: the other detector's detections; names of the detectors; data, a description of the data
     images: the largest number of images to draw, those with the most errors
     progress: whether to show a bar on a terminal; detectors, of `compute_detections`, by default computed here
+    face: how cures of notes are spelled
     options of the metric
 
     Returns the path of the page, index.html. Raises ValueError for an iou_threshold below 1/10, below which no box is
@@ -95,12 +95,12 @@ def write_report(
         "Options and versions": [frame.facts(_options(options))],
     }
     lines = _lines(dataset, options["known_classes"], names[: len(both)], data)
-    lines += [] if any(says_unknown(one, options) for one in both.values()) else [_CLOSED_SET]
+    lines += [] if any(says_unknown(one, options) for one in both.values()) else [spelled(CLOSED_SET, face)]
     lines += no_objects_notes(*objects_of(dataset), options["known_classes"], dataset.classes)
     shown = _answer(detectors, results)
     page.parent.mkdir(parents=True, exist_ok=True)
     titled: dict[str, Any] = {"title": "Open-set detection", "command": "openworld-metrics detect", "lines": lines}
-    write_file(page, report_html(shown, sections=sections, folds=folds, **titled))
+    write_file(page, report_html(shown, face=face, sections=sections, folds=folds, **titled))
     return page
 
 
@@ -127,7 +127,7 @@ def _answer(detectors: Detectors, results: Results) -> Answer:
     number, level = detectors.settings["n_resamples"], done.level
     sentences = [f"Intervals are of {100 * level:g} %, from {number:,} resamples of the images."] if level else []
     rows = [replace(row, higher=None) if row.key in KEYS_OF_TABLES else row for row in shown.differences]
-    notes = [note for note in shown.notes if note != _LEFT_OUT]  # which stands above, with the flags
+    notes = [note for note in shown.notes if cures_of(note) != CLOSED_SET.cures]  # which stands above
     return replace(shown, numbers=numbers, differences=rows, notes=[*notes, *sentences])
 
 

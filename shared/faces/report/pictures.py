@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ...extras import extra
+from ...reading.cures import CurableError
 from ...reading.limits import COMMANDS
 from ...reading.places import find_images, matched, without_suffix
 from ...reading.reasons import named
 from ...reading.rows.inputs import file_of, read_column
-from ...reading.rows.joins import JoinError, Sheet, order_by_key, row_names
+from ...reading.rows.joins import AS_THEY_STAND, Sheet, order_by_key, row_names
 from ...reading.tables.files import Table
 
 
@@ -59,7 +60,7 @@ def _named_in(table: Table, images: Sequence[str], place: str) -> tuple[list[int
             lacking = repr(cells[at.index(None)])
             wrong = f"{place}: expected an image for each name in {column}, got none of {lacking} ({counts})"
     if wrong:
-        raise JoinError(wrong)
+        raise CurableError(wrong, AS_THEY_STAND)
     return None, ""
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..cures import ANY, Advice, CurableError, Cure
 from .dataset import Detections, labels_of, one_id_each, unknown_id
 
 
@@ -32,9 +34,9 @@ def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[s
     ids = {name: [*dict.fromkeys(first.get(i, i) for i in options[name])] for name in named}
     options = {**options, "unknown_class_id": own, **ids}
     if stated is None and own in classes and own in (options.get("known_classes") or ()):
-        raise ValueError(
-            f"known_classes: expected them without class {own}, since its name, {classes[own]!r}, means unknown; if it"
-            " is a known class, state which is the unknown one with unknown_class_id, the command's --unknown-id"
+        raise CurableError(
+            f"known_classes: expected them without class {own}, since its name, {classes[own]!r}, means unknown",
+            Cure("if it is a known class", {"unknown_class_id": UNKNOWN_CLASS_ID}),
         )
     return options
 
@@ -44,6 +46,14 @@ def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:
     unknown = options["unknown_class_id"]
     listed = detections.unknown_class_id is not None or unknown in detections.dataset.classes
     return options.get("unknown_below") is not None or listed or unknown in predicted_classes(detections)
+
+
+# why results are left out, and the two options that would bring them
+CLOSED_SET = Advice(
+    "no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out",
+    Cure("if the detector has an unknown class", {"unknown_class_id": ANY}),
+    Cure("to take predictions with a lower confidence for unknown", {"unknown_below": ANY}),
+)
 
 
 def predicted_classes(*detections: Detections) -> set[int]:

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..cures import ANY, CurableError, Cure
 from ..objects import no_collection
 from ..places import IMAGE_SUFFIXES, Size, checked_size, files_below, places_by_end, without_suffix
 from ..reading import BESIDE, BOXES, IMAGES, PREDICTED, PREDICTIONS, REPEATED, Census, LeftOut, unused
@@ -117,9 +118,10 @@ def _new_unknown(path: Path, predicted: set[int], dataset: Dataset, of: Choices)
     last = max(classes) + (min(classes) not in predicted)
     if of.guesses and of.unknown_class_id is None and len(others) == 1 and not 0 <= min(others) <= last:
         return min(others)
-    raise ValueError(
-        f"{path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}; "
-        f"if it stands for unknown, pass --unknown-id {min(others)}; if ids mean other classes, name these with --names"
+    raise CurableError(
+        f"{path}: expected category ids of the references, or {unknown} for unknown, got {min(others)}",
+        Cure("if it stands for unknown", {"unknown_class_id": min(others)}),
+        Cure("if ids mean other classes", {"names": ANY}),
     )
 
 

@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
+from ..cures import ANY, CurableError, Cure, Or
 from ..places import Size, matched, without_suffix
 from ..reading import BOXES, IMAGES, Census, by_real_place
 from ..reasons import reason
@@ -95,8 +96,9 @@ def _class_id(word: str | int, classes: Mapping[int, str]) -> int:
         raise ValueError(f"{word}: expected an id, since {' and '.join(map(str, ids))} have this name")
     if not ids or (classes and ids[0] not in classes):
         listed = ", ".join(f"{i} ({name})" for i, name in classes.items())
-        listed = listed or "none, since the references have no names: use --names, or ids"
-        raise ValueError(f"{word}: expected the id or the name of a class, of {listed}")
+        to_name = [] if listed else [Cure("to name them", {"names": ANY})]
+        listed = listed or "none, since the references have no names"
+        raise CurableError(f"{word}: expected the id or the name of a class, of {listed}", *to_name)
     return ids[0]
 
 
@@ -113,9 +115,9 @@ def unknown_id(classes: Mapping[int, str], predicted: Collection[int]) -> int:
     own = [i for i in ids if i in predicted]
     if len(own) > 1:
         which = " and ".join(f"{i} ({classes.get(i, 'the usual one')})" for i in own)
-        raise ValueError(
-            f"unknown_class_id: expected predictions to call unknown objects by one class, got {which}; state which is"
-            " the unknown class with unknown_class_id, the command's --unknown-id"
+        raise CurableError(
+            f"unknown_class_id: expected predictions to call unknown objects by one class, got {which}",
+            Cure("to state which is the unknown class", {"unknown_class_id": Or(*own)}),
         )
     return (own or ids)[0]
 

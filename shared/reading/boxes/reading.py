@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..cures import ANY, Advice, CurableError, Cure, Or
 from ..image_clusters import NO_CLUSTERS, ImageClusters, clusters_of_images
 from ..limits import COMMANDS, Limits
 from ..objects import parse_json, read_torch_file
@@ -51,9 +52,10 @@ _OBJECTS = (".json", ".pt")
 _SUFFIXES = (*TXT, *XML, *YAML, *_OBJECTS, ".zip")
 NAMES = "names"
 _BATCH = 64  # images that are added together
-RELATIVE = (
+RELATIVE = Advice(
     "No images say how large they are: boxes are compared in fractions of the image, and the images are those that have"
-    " a file of labels or of predictions. Say where the images are (images=, --images) for pixels."
+    " a file of labels or of predictions.",
+    Cure("to compare pixels", {"images": ANY}),
 )
 
 
@@ -292,7 +294,7 @@ def read_boxes(
 
 def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) -> list[str]:
     """Sentences on fractions, spellings, parts that are left out, and images with objects and without predictions."""
-    notes = [RELATIVE] if dataset.relative else []
+    notes: list[str] = [RELATIVE] if dataset.relative else []
     pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
     notes += [f"C{spelled_as_one(pairs)[1:]}."] if pairs else []
     if census.text():
@@ -399,7 +401,7 @@ def guessed_options(
         why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
         text += f"; unknown id {unknown[0]} ({why})"
     options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
-    return options, f"{text}. Change them under Options, if it was trained on others."
+    return options, Advice(text, Cure("if it was trained on others", {"known_classes": ANY}))
 
 
 def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:
@@ -420,15 +422,16 @@ def _references(place: Path, of: Choices) -> tuple[Dataset, Format]:
 def _predicted(place: Path, dataset: Dataset, true: Format, truth: Path, of: Choices) -> Detections:
     predicted, path, content = _opened(place, PREDICTED_FORMATS, "predictions in a folder, .json or .pt", of, dataset)
     if of.classes is None and not _same_ids(predicted, true):
-        raise ValueError(
+        raise CurableError(
             f"{path}: expected the names of the classes, since ids in {predicted.ids or 'these'} predictions may"
-            f" mean other classes than in {true.name} references; use --names data.yaml, or --names cat dog"
+            f" mean other classes than in {true.name} references",
+            Cure("to name them", {"names": Or(["data.yaml"], ["cat", "dog"])}),
         )
     classes = dataset.classes
     if of.classes is not None and truth.is_dir() and (true.ids, predicted.ids) == ("YOLO", "COCO"):
         raise ValueError(
             f"{truth}: expected a data.yaml, since a folder of labels does not say what its ids mean, and COCO"
-            " counts classes otherwise; --names are those of the predicted classes"
+            " counts classes otherwise; names that are stated are those of the predicted classes"
         )
     if dataset.relative and predicted.ids != "YOLO":
         raise ValueError(

@@ -18,6 +18,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from ..cures import ANY, CurableError, Cure
 from ..places import (
     IMAGE_SUFFIXES,
     Size,
@@ -294,9 +295,9 @@ def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
         own = _class_of(path)
         name = names.get(class_key(own), UNKNOWN if means_unknown(own) else "")
         if not name:
-            raise ValueError(
-                f"{path}: expected the name of a class of the references, or unknown, got {own!r};"
-                " VOC references have the classes that --names lists"
+            raise CurableError(
+                f"{path}: expected the name of a class of the references, or unknown, got {own!r}",
+                Cure("to list all classes of VOC references", {"names": ANY}),
             )
         if name in files:
             raise ValueError(f"{path}: expected one file of {name}, got {files[name].name} too")

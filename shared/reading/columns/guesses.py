@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
+from ..cures import CurableError, Cure
 from ..places import unsigned
 from ..tables.files import Streamed, Table
 from .cells import are_words, distinct, header, num_dimensions, plain, runs
@@ -198,7 +199,8 @@ def check_direction(names: Sequence[str]) -> None:
     """Raise ValueError for a confidence without a sign, where higher scores are to mean unknown samples."""
     for name in names:
         if name[:1] not in ("-", "+") and says_confidence(name):
-            raise ValueError(
+            raise CurableError(
                 f"expected scores that are higher for unknown samples, got {name}, whose name says confidence: write "
-                f"FILE:-{name} to negate it, or FILE:+{name} to take it as it is; --flip negates all scores"
+                f"-{name} to negate it, or +{name} to take it as it is",
+                Cure("to negate all scores", {"flip": True}),
             )

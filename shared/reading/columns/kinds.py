@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays.arrays import widen
 from ...arrays.checks import as_numbers as checked_numbers, did_you_mean
+from ..cures import Advice, CurableError, Cure, cures_of, reworded, sentence_of
 from ..places import unsigned
 from ..reasons import named
 from ..tables.files import Lines, Streamed, Table, side_by_side
@@ -153,7 +154,8 @@ class Column:
             if wrong:
                 advice = "Fill it in" if wrong.endswith(_EMPTY) else "Fix it"
                 are_all = bool(self.unreadable(part).all())
-                raise ValueError(wrong if are_all else f"{wrong}. {advice}, or leave the row out")
+                text = sentence_of(wrong) if are_all else f"{sentence_of(wrong)}. {advice}, or leave the row out"
+                raise CurableError(text, *cures_of(wrong))
         parts = [self.cleaned(part) if self.is_checked and _is_of_cells(part) else part for part in parts]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
@@ -170,8 +172,10 @@ class Column:
         place = lines.place(first)
         others = f" and {count - 1:,} more" if count > 1 else ""
         cell = value[first]
-        said = _EMPTY if is_blank(cell) else f"{str(cell)[:60]!r} {self.complaint(value)}"
-        return f"{unsigned(name)}, {place}{others}: {said}"
+        where = f"{unsigned(name)}, {place}{others}: "
+        if is_blank(cell):
+            return f"{where}{_EMPTY}"
+        return reworded(self.complaint(value), lambda text: f"{where}{str(cell)[:60]!r} {text}")
 
     def unreadable(self, value: Any) -> np.ndarray:
         """Whether each cell is empty, or is not the number or label that is expected, (N,) booleans.
@@ -323,7 +327,10 @@ class Clusters(Names):
     def notes(self, table: Table, used: Collection[str]) -> list[str]:
         """Sentences on columns that are not used, which are named like clusters and repeat their values."""
         return [
-            f"Rows of one {name} may depend on each other (see --{self.name} {name})."
+            Advice(
+                f"Rows of one {name} may depend on each other.",
+                Cure("to draw them together in intervals", {"columns": {self.name: name}}),
+            )
             for name, array in table.arrays.items()
             if name not in used and self.is_likely(name, array)
         ]

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..cures import Advice, Cure
 from ..places import unsigned
 from ..sides import TRUTHS, Place, are_pair, side_of_column, side_of_name, sides_of
 from ..tables.files import Streamed, Table
@@ -92,12 +93,13 @@ class Labels(Column):
             return super().complaint(value)
         words = distinct(value[~are_blank(value)])
         if any(side_of_name(word) is not None for word in words):
-            return f"{_NO_LABEL}; label_from_name, the command's --label-from-name, takes labels from words in names"
+            return Advice(_NO_LABEL, Cure("to take labels from words in names", {"label_from_name": "normal|anomaly"}))
         if len(words) < 2 or self.name != "references" or any(side is not None for side in _said(value).values()):
             return _NO_LABEL
         one, other = words[0], words[1] if len(words) == 2 else "rest"
-        said = f"in_value={one!r} and out_value={other!r} say what they mean, or the other way round"
-        return f"{_NO_LABEL}; {said} (--in-value, --out-value)"
+        ways = ((one, other), (other, one))
+        cures = [Cure(f"if {known!r} is known", {"in_value": known, "out_value": ood}) for known, ood in ways]
+        return Advice(_NO_LABEL, *cures)
 
     def cleaned(self, array: np.ndarray) -> np.ndarray:
         """The labels as numbers: words that mean unknown are 1, others 0.

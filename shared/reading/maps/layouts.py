@@ -9,9 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
+from ..cures import CurableError, Cure
 from ..objects import parse_json
 from ..reasons import named, reason
 from ..sides import means_normal
+
+IMAGES_ALONE = Cure("to judge images alone", {"levels": "image"})  # which needs no masks
 
 
 @dataclass(frozen=True)
@@ -169,7 +172,7 @@ def layout_of(
         if layout.marks_without_masks and is_of(layout.marks_without_masks, alike):
             if needs_masks:
                 wanted = f"masks {layout.masks}.png, or the layout to be set"
-                raise ValueError(f"{folder}: expected {wanted}, got none; --levels image needs none")
+                raise CurableError(f"{folder}: expected {wanted}, got none", IMAGES_ALONE)
             return layout
     roots = {layout.images.partition("/")[0] for layout in LAYOUTS if not layout.lists}
     if any(path.partition("/")[0] in roots for paths in beginnings.values() for path in paths if "/" in path):

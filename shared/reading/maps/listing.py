@@ -10,10 +10,12 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
+from ..cures import Cure
 from ..places import PICTURES, Archives, files_below
 from ..reading import Place, as_paths
 from ..sides import means_normal
 from .layouts import (
+    IMAGES_ALONE,
     PAIR,
     Layout,
     categories_of,
@@ -123,11 +125,13 @@ class Problem(NamedTuple):
 
     text: what was expected of it, and what came
     reason: why it can be left out, in words of a census
+    cures: other than to leave it out
     """
 
     path: Path
     text: str
     reason: str
+    cures: Sequence[Cure] = ()
 
     def __str__(self) -> str:
         return f"{self.path}: {self.text}"
@@ -290,8 +294,7 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         own, anomalous = [*map(tree.path, masks.pop(mask, []))], defect not in layout.normal
         if anomalous and not own and needs_masks:
             wanted = f"a folder {mask} of masks" if layout.united else f"a mask {mask}.png"
-            text = f"expected {wanted}, got none; --levels image needs none"
-            problems.append(Problem(file, text, "without a mask"))
+            problems.append(Problem(file, f"expected {wanted}, got none", "without a mask", [IMAGES_ALONE]))
         if not layout.united:
             problems += _repeated(own, "mask")
         cloud = None if layout.clouds is None else tree.path(layout.clouds.format(defect=defect, stem=stem))

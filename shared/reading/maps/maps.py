@@ -21,6 +21,7 @@ from ...anomaly.anomaly_suite import AnomalySuite, check_ignore_value, check_lev
 from ...arrays.arrays import widen
 from ...arrays.checks import as_bool, as_real
 from ...metric.clusters import CLUSTERS
+from ..cures import CurableError, Cure, Or, advice_of
 from ..image_clusters import clusters_of_images
 from ..limits import COMMANDS, Limits, size_text
 from ..places import image_size
@@ -196,8 +197,7 @@ def read_maps(
     categories are groups, and so are the kinds of defects of MVTec LOCO AD, each with the normal images of its
     category: these are in the columns once for each kind if there are several categories. Labels of
     images are those of a layout's folders; otherwise the masks'.
-    Raises ValueError with the name of the file for the first error of the names, LeftOutError for one that `leave_out`
-    cures.
+    Raises ValueError with the name of the file for the first error of the names, with its cures.
     """
     needs_masks = "pixel" in check_levels(levels)
     choices: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out, "limits": limits}
@@ -365,10 +365,6 @@ def _contents(models: Mapping[str, AnomalyMaps]) -> list[str]:
     used = ", ".join(f"{number:,} {kind}" for kind, number in listed.census.used.items() if kind != MAPS)
     maps = ", ".join(f"{name}: {len(each.pairs):,} maps" for name, each in models.items())
     return [maps, f"{TITLES.get(listed.data.layout_name, 'a folder')}: {used or 'no masks'}"]
-
-
-class MapSizeError(ValueError):
-    """A map and its mask differ in size, and resizing the map would help."""
 
 
 class MapAndMask(NamedTuple):
@@ -570,9 +566,9 @@ def _read(
         wanted, origin = size or score_map.shape, path
     if score_map.shape != wanted:
         if resize is None:
-            raise MapSizeError(
-                f"{path}: expected {size_text(wanted)} pixels as {origin}, got {size_text(score_map.shape)};"
-                " maps are resized with --resize nearest or bilinear only"
+            raise CurableError(
+                f"{path}: expected {size_text(wanted)} pixels as {origin}, got {size_text(score_map.shape)}",
+                Cure("to resize maps", {"resize": Or(*WAYS)}),
             )
         score_map = resized_map(score_map, wanted, resize)
         if np.isnan(np.max(score_map)):
@@ -605,13 +601,13 @@ def file_problems(
         try:
             read(pair)
         except (ValueError, TypeError, OSError) as error:
-            return str(error)
+            return advice_of(error)
         return None
 
     try:
         read = map_reader(listed, resize, ignore_value, **options)
     except (ValueError, TypeError) as error:
-        return [*listed.problems, str(error)]
+        return [*listed.problems, advice_of(error)]
     lines = read_ahead(problem, listed.pairs)
     shown = progress_bar(lines, total=len(listed.pairs), unit=" images", shown=progress)
     return [*listed.problems, *(line for line in shown if line is not None)]

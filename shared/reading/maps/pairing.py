@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
+from ..cures import Advice, reworded, sentence_of
 from ..limits import COMMANDS, Limits
 from ..places import PICTURES, Archives, matched
 from ..reading import IMAGES, OTHERS, Census, Input, Place, as_paths, unused
@@ -74,8 +75,8 @@ class AnomalyMaps(NamedTuple):
 
     @property
     def problems(self) -> list[str]:
-        """Problems of file names, a line each."""
-        return [self.archives.named(str(problem)) for problem in self.wrong]
+        """Problems of file names, a line each, with cures."""
+        return [Advice(self.archives.named(str(problem)), *problem.cures) for problem in self.wrong]
 
     @property
     def census(self) -> Census:
@@ -96,10 +97,10 @@ class AnomalyMaps(NamedTuple):
 
 
 def check_names(listed: AnomalyMaps) -> None:
-    """Raise LeftOutError with the first problem of the files' names, the cure, and the number of problems."""
+    """Raise CurableError with the first problem of the files' names, and the number of problems."""
     if listed.wrong:
-        more = f" (the first of {len(listed.wrong)} problems: --list-problems)" if listed.wrong[1:] else ""
-        unused("files", "", listed.problems, False, lambda problem: problem + more)
+        more = f" (the first of {len(listed.wrong)} problems)" if listed.wrong[1:] else ""
+        unused("files", "", listed.problems, False, lambda problem: reworded(problem, lambda text: text + more))
 
 
 def list_models(
@@ -198,7 +199,7 @@ def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
     wrong = {problem.path: problem.reason for problem in listed.wrong}
     pairs = [(image, path) for image, path in listed.pairs if not {*image.files, path} & wrong.keys()]
     if not pairs:
-        raise ValueError(f"{listed.problems[0]}; without such files, no image remains")
+        raise ValueError(f"{sentence_of(listed.problems[0])}; without such files, no image remains")
     used = {file for image, path in pairs for file in (*image.files, path)}
     others = [path for path in (*listed.data.files, *listed.tree.files.values()) if path not in used]
     left_out = {path: listed.left_out.get(path) or wrong.get(path, _WITHOUT) for path in others}

@@ -18,6 +18,7 @@ from typing import IO, Any, TypeVar
 import numpy as np
 
 from ...extras import extra
+from ..cures import ANY, CurableError, Cure
 from ..limits import check_size, size_text
 from ..places import METHODS, PICTURES
 from ..reasons import named
@@ -140,9 +141,11 @@ def anomalous_pixels(values: np.ndarray, ignored: Collection[float] = (), thresh
         below = values.min()
         if lowest < highest or (below < 0 and below not in ignored):
             got = (below if below < 0 else lowest, highest)
-            raise ValueError(
-                f"expected a mask of 0 and one other value, got {got[0]} to {got[1]}; --mask-threshold {highest / 2:g} "
-                "cuts it at half of the highest (or --ignore-value: a void value; --regions labels: numbers of regions)"
+            raise CurableError(
+                f"expected a mask of 0 and one other value, got {got[0]} to {got[1]}",
+                Cure("to cut it at half of the highest", {"mask_threshold": float(highest) / 2}),
+                Cure("if a value is void", {"ignore_value": ANY}),
+                Cure("if values are numbers of regions", {"regions": "labels"}),
             )
     return anomalous
 

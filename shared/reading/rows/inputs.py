@@ -18,6 +18,7 @@ from ..columns.cells import num_dimensions
 from ..columns.guesses import check_direction, guessed_by_name, guessed_by_values, is_guess, picked_names
 from ..columns.kinds import Column, Names, Scores as ScoresColumn
 from ..columns.metrics import Layout
+from ..cures import ANY, Advice, Cure
 from ..limits import Limits
 from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
@@ -26,7 +27,7 @@ from ..sides import side_of_name
 from ..tables.files import STANDARD_INPUT, Lines, Table, check_names, read_table, whole
 from .from_names import Pattern, stand_below
 from .joins import Sheet, joined
-from .missing import cure_of_names
+from .missing import cures_of_names
 from .roles import check_role, check_sets, is_known_beside, numbers_of
 
 _ALONE = "scores"  # the column of files of one array each, whose rows stand one below another
@@ -279,10 +280,11 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     if len(lengths) < 2:
         return {}, ""
     parts = [column.name for column in layout.columns if column.part_of]
-    return {}, (
+    return {}, Advice(
         f"{', '.join(path.name for path in by_path)}: expected names that say which file holds known samples and "
-        "which unknown ones, such as id.csv and ood.csv, since they are of different lengths; or choose "
-        f"{' and '.join(parts or ['other columns'])}{cure_of_names(tables[0])}"
+        "which unknown ones, such as id.csv and ood.csv, since they are of different lengths",
+        *([Cure("to say which is which", {"columns": dict.fromkeys(parts, ANY)})] if parts else []),
+        *cures_of_names(tables[0]),
     )
 
 

@@ -34,6 +34,7 @@ from ...arrays.arrays import MAX_EXACT
 from ..columns.cells import LOOKED_AT, is_blank, num_dimensions, number_of, plain
 from ..columns.kinds import Names
 from ..columns.metrics import LAYOUTS
+from ..cures import CurableError, Cure
 from ..places import unsigned
 from ..sides import Place, side_of, side_of_column
 from ..tables.files import Lines, Streamed, Table, whole
@@ -61,11 +62,7 @@ _DATA = frozenset(
 )
 
 
-class JoinError(ValueError):
-    """An error of rows that cannot be joined by their names, with its cure: to take them as they stand."""
-
-    def __str__(self) -> str:
-        return f"{self.args[0]}; by_position=True, the command's --by-position, takes rows as they stand"
+AS_THEY_STAND = Cure("to take rows as they stand", {"by_position": True})
 
 
 def names_rows(header: str) -> bool:
@@ -345,9 +342,10 @@ def _key(part: Sequence[int], place: int, columns: Sequence[Sequence[_Column]], 
         if np.array_equal(_order(one, other, orders[member]), order):
             continue
         if other_rank in (rank, _NUMBERS):
-            raise JoinError(
+            raise CurableError(
                 f"{column.sheet}: expected one way to join its rows with those of {of.sheet}, got two that differ, "
-                f"{_shown(of, column)} and {_shown(one, other)}"
+                f"{_shown(of, column)} and {_shown(one, other)}",
+                AS_THEY_STAND,
             )
         otherwise[_shown(one, other)] = None
     rest = f", not by {' and '.join(otherwise)}, which would join them otherwise" if otherwise else ""
@@ -400,9 +398,11 @@ def _check_positions(
         moved = [place for place in part if not np.array_equal(orders[place], np.arange(len(orders[place])))]
         if moved:
             bare = next(sheets[other[0]].name for other in parts if other is not part)
-            raise JoinError(
+            are_even = len({sheet.num_rows for sheet in sheets}) == 1
+            raise CurableError(
                 f"{bare}: expected a column that names its rows, since {sheets[part[0]].name} and "
-                f"{sheets[moved[0]].name} name the same rows in different orders"
+                f"{sheets[moved[0]].name} name the same rows in different orders",
+                *([AS_THEY_STAND] if are_even else []),
             )
 
 
@@ -426,17 +426,18 @@ def _check_sets(one: _Column, other: _Column) -> None:
         are_names = (says and are_distinct) or (half and _are_comparable(one, other))
     if not are_names:
         return
+    cures = [AS_THEY_STAND] if len(one.cells) == len(other.cells) else []
     expected = f"{other.sheet}: expected in {other.shown} the {len(one.cells):,} names of {one.shown} in {one.sheet}"
     for column in (one, other):
         if not column.are_distinct:
             ((name, times),) = Counter(column.cells.tolist()).most_common(1)
             where = "" if column is other else f" in {one.sheet}"
-            raise JoinError(f"{expected}, each once, got {name!r} {times} times{where}")
+            raise CurableError(f"{expected}, each once, got {name!r} {times} times{where}", *cures)
     lacking = next((name for name in one.rows if name not in other.rows), None)
     extra = next((name for name in other.rows if name not in one.rows), None)
     got = f"no {lacking!r}" if lacking is not None else f"{extra!r} too"
     counts = f"{len(one.cells):,} there, {len(other.cells):,} here, {shared:,} in both"
-    raise JoinError(f"{expected}, got {got} ({counts})")
+    raise CurableError(f"{expected}, got {got} ({counts})", *cures)
 
 
 def _check_order(one: _Column, other: _Column) -> None:
@@ -452,9 +453,10 @@ def _check_order(one: _Column, other: _Column) -> None:
         return
     row = int(differ[0])
     why = ", whose names repeat and so cannot join rows" if not one.are_distinct else ", a running number"
-    raise JoinError(
+    raise CurableError(
         f"{other.sheet}: expected {other.shown} row by row as in {one.sheet}{why}, got {other.cells.item(row)!r} for "
-        f"{one.cells.item(row)!r} in row {row + 1:,}{', in another order' if reordered else ''}"
+        f"{one.cells.item(row)!r} in row {row + 1:,}{', in another order' if reordered else ''}",
+        AS_THEY_STAND,
     )
 
 

@@ -10,22 +10,28 @@ import numpy as np
 from ..columns.cells import LOOKED_AT, num_dimensions, number_of
 from ..columns.kinds import Column
 from ..columns.metrics import Layout, MadeOf
+from ..cures import ANY, CurableTypeError, Cure
 from ..places import unsigned
 from ..tables.files import TEXTS, Table
 from .from_names import name_columns
 from .joins import names_rows
 
 
-def cure_of_missing(layout: Layout, column: Column, table: Table, used: Collection[str]) -> str:
-    """The end of the error of a column that a table does not have: another table that it seems to be; "" if none.
+def error_of_missing(layout: Layout, column: Column, table: Table, used: Collection[str]) -> CurableTypeError:
+    """The error of a column that a table does not have, with another table that it seems to be, or the ways to read it.
 
     Parameters: used, the names of the columns of the table that others are made of.
     """
+    what = f"{column.name}: no column looks like it"
+    to_pick = Cure(f"to pick one of {', '.join(table.arrays)}", {"columns": {column.name: ANY}})
+    cures = [to_pick] if table.arrays else []
     if named := _by_number(table) or _of_blanks(table):
-        return named
+        return CurableTypeError(what + named, *cures)
     if column.name != layout.label or layout.inputs > 1:
-        return ""
-    return _of_lengths(table) or cure_of_names(table, used)
+        return CurableTypeError(what, *cures)
+    if sizes := _of_lengths(table):
+        return CurableTypeError(what + sizes, *cures)
+    return CurableTypeError(what, *cures, *cures_of_names(table, used))
 
 
 def check_sides(layout: Layout, columns: Mapping[str, Any], made_of: MadeOf, table: Table) -> None:
@@ -72,14 +78,10 @@ def _of_lengths(table: Table) -> str:
     return f"; {sizes} may be scores of known and of unknown samples: the command ood takes each as FILE:COLUMN"
 
 
-def cure_of_names(table: Table, used: Collection[str] = ()) -> str:
-    """The cure for a table without labels whose rows have names, in a column that is not used; "" without one."""
+def cures_of_names(table: Table, used: Collection[str] = ()) -> list[Cure]:
+    """The cure for a table without labels whose rows have names, in a column that is not used; none without one."""
     columns = {name: cells for name, cells in name_columns(table).items() if name not in used and cells}
     likely = [name for name, cells in columns.items() if names_rows(name) or len({*cells}) == len(cells) > 1]
     cells = columns[likely[0]] if likely else []
-    if not cells:
-        return ""
-    return (
-        "; label_from_name='normal|anomaly', the command's --label-from-name, takes labels from words in names such as "
-        f"{cells[0]:.60}"
-    )
+    reason = f"to take labels from words in names such as {cells[0]:.60}" if cells else ""
+    return [Cure(reason, {"label_from_name": "normal|anomaly"})] if cells else []

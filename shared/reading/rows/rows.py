@@ -21,6 +21,7 @@ from ..columns.kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
 from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
 from ..columns.metrics import MODELS, Layout, MadeOf, columns_in_use, is_used, layout_of
+from ..cures import Advice, Cure, error_of
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
@@ -29,7 +30,7 @@ from ..tables.files import Streamed, Table, batches, whole
 from .from_names import FROM_NAMES, patterns_of, with_columns
 from .inputs import FileColumn, tables_of_inputs, tables_of_places
 from .joins import names_rows
-from .missing import check_sides, cure_of_missing
+from .missing import check_sides, error_of_missing
 from .model_columns import models_of
 from .roles import check_role, check_sets
 from .unread import UNREADABLE, Unread, unread_rows, without
@@ -85,9 +86,9 @@ class Rows:
     def reading(self) -> Reading:
         """The columns of each model. Raises ValueError and TypeError for columns that are missing or do not fit."""
         if self.unread is not None and not self.leaves_out:
-            raise ValueError(f"{self.unread.question[:-1]} (leave_out=True, --leave-out)")
+            raise error_of(self.unread.complaint)
         if self.question and self.missing:
-            raise ValueError(self.question)
+            raise error_of(self.question)
         _check_parts(self.layout, self.made_of)
         uses = self.uses
         self._check_files(uses)
@@ -164,12 +165,18 @@ class Rows:
         """Sentences on columns that are not used, and on how some could be."""
         names = [name for name, role in labelled(uses).items() if not role] if self.are_all else []
         groups = [
-            f"{name} has few words, each in several rows, and may name groups (see --groups '{name}')."
+            Advice(
+                f"{name} has few words, each in several rows, and may name groups.",
+                Cure("to take it so", {"columns": {GROUPS: name}}),
+            )
             for name in self.likely_groups
         ]
         scores = self.layout.scores()
         models = [
-            f"{name} may have the scores of another model (see --{self.layout.flag} {','.join([*used, name])})."
+            Advice(
+                f"{name} may have the scores of another model.",
+                Cure("to take it so", {"columns": {self.layout.flag.replace("-", "_"): [*used, name]}}),
+            )
             for used in ([] if scores is None else [self.made_of[scores.name]])
             for name in likely_scores(uses, self.tables[0])
             if used
@@ -282,10 +289,8 @@ class Rows:
                 continue
             if not is_used(column, names):
                 if column.required and self.are_all:
-                    there = f", from {', '.join(table.arrays)}" if table.arrays else ""
                     used = {unsigned(each) for several in made_of.values() for each in several}
-                    hint = cure_of_missing(self.layout, column, table, used)
-                    raise TypeError(f"{column.name}: no column looks like it. Pick one{there}{hint}")
+                    raise error_of_missing(self.layout, column, table, used)
                 continue
             value = column.take(names, table, self.read_as)
             if column.side is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..columns.metrics import Layout, MadeOf
+from ..cures import Advice, Cure, cures_of, reworded, sentence_of
 from ..places import unsigned
 from ..reasons import some
 from ..tables.files import Lines, Streamed, Table
@@ -33,10 +34,11 @@ class Unread:
     lines: Lines
 
     @property
-    def question(self) -> str:
-        """The errors and how to resolve them."""
-        rows = "this row" if len(self.rows) == 1 else f"these {len(self.rows):,} rows"
-        return f"{'. '.join(self.wrong)}. Fix the file, or leave out {rows} of {self.size:,}."
+    def complaint(self) -> Advice:
+        """The errors and their cures."""
+        to_leave_out = Cure(f"to leave out {len(self.rows):,} of {self.size:,} rows", {"leave_out": True})
+        cures = [cure for wrong in self.wrong for cure in cures_of(wrong)]
+        return Advice(". ".join(map(sentence_of, self.wrong)), *cures, to_leave_out)
 
     @property
     def places(self) -> list[str]:
@@ -75,7 +77,8 @@ def unread_rows(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
         for name, cells in wrong.items()
         if cells.any()
     }
-    by_file = [f"{table.files[name]}: {text}" if name in table.files else text for name, text in sentences.items()]
+    files = {name: f"{table.files[name]}: " if name in table.files else "" for name in sentences}
+    by_file = [reworded(text, files[name].__add__) for name, text in sentences.items()]
     return Unread(rows, sizes.pop(), by_file, table.lines.get(next(iter(sentences)), Lines()))
 
 

@@ -121,11 +121,11 @@ LINE = "000001 0.5 1 1 8 8\n"
 WRONG: dict[str, tuple[dict[str, str], str]] = {
     "no class": (
         {"cat.txt": "", "zebra.txt": ""},
-        rf"zebra.txt: {CLASS}, got 'zebra'; VOC references have the classes that --names lists",
+        rf"zebra.txt: {CLASS}, got 'zebra'; to list all classes of VOC references, use names=…",
     ),
     "no known class at all": (
         {"zebra.txt": LINE, "a.txt": "\n"},
-        rf"a.txt: {CLASS}, got 'a'; VOC references have the classes that --names lists",
+        rf"a.txt: {CLASS}, got 'a'; to list all classes of VOC references, use names=…",
     ),
     "a prefix alone": ({"comp4_det_test_zebra.txt": ""}, rf"comp4_det_test_zebra.txt: {CLASS}, got 'zebra'"),
     "five fields": (

@@ -455,7 +455,7 @@ NAMES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "no names": (
         lambda: reading.class_ids(["yak"], {}),
-        r"of none, since the references have no names: use --names, or ids",
+        r"of none, since the references have no names; to name them, use names=…",
     ),
     "an empty list of names": (
         lambda: reading.read_names([]),

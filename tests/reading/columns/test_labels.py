@@ -144,7 +144,7 @@ def test_words_that_may_mean_either(words: tuple[str, str], tmp_path: Path, run:
     (tmp_path / "x.csv").write_text("score,label\n" + "".join(rows))
     code, _, errors = run("compute", "ood_bench", tmp_path / "x.csv")
     assert code == 2
-    assert "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly; in_value=" in errors
+    assert "is not a label; write 0 and 1, or id and ood, known and unknown, normal and anomaly; if " in errors
     for pair in (("0", "1"), ("id", "ood"), ("known", "unknown"), ("normal", "anomaly")):
         cured = "".join(row.replace(words[0], pair[0]).replace(words[1], pair[1]) for row in rows)
         (tmp_path / "x.csv").write_text(f"score,label\n{cured}")

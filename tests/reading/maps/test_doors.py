@@ -15,10 +15,11 @@ from PIL import Image
 
 from openworld_metrics import AnomalySuite
 from openworld_metrics.faces.page import worker
+from openworld_metrics.reading.cures import CurableError, Cure, cures_of
 from openworld_metrics.reading.limits import Limits, RefusedError
 from openworld_metrics.reading.maps.maps import Maps, check_sizes, read_all, read_maps
 from openworld_metrics.reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
-from openworld_metrics.reading.reading import Census, LeftOutError
+from openworld_metrics.reading.reading import Census
 from tests.conftest import Run
 from tests.reading.maps.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
 from tests.reading.page import read_page, request
@@ -258,13 +259,13 @@ def test_leaving_out(case: str, tmp_path: Path, run: Run) -> None:
     """With consent the rest is read by every door, and what is left out is a line of the census."""
     WRITE[case](tmp_path)
     inputs = places(tmp_path)
-    with pytest.raises(LeftOutError) as raised:
+    with pytest.raises(CurableError) as raised:
         read_maps(*inputs)
-    assert raised.value.number == 1
+    assert cures_of(raised.value)[-1] == Cure("to leave out 1 file", {"leave_out": True})
     reading = read_maps(*inputs, leave_out=True)
     assert any(reading.census.text() in note for note in reading.notes)
     files = [[path] for path in inputs]
-    assert worker.look(request(METRIC, files)).out == "1 file"
+    assert cures_of(worker.look(request(METRIC, files)).error) == cures_of(raised.value)
     left = worker.look(request(METRIC, files, leave_out=True))
     assert left.error == ""
     assert any(reading.census.text() in note for note in left.notes), left.notes
@@ -292,7 +293,7 @@ def test_several_models(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="expected one model, got first, second"):
         named.columns  # noqa: B018
     (other / "c.npy").unlink()
-    with pytest.raises(LeftOutError, match=r"maps/c.npy: expected a map of that image in .*other, too, got none"):
+    with pytest.raises(CurableError, match=r"maps/c.npy: expected a map of that image in .*other, too, got none"):
         read_maps({"first": tmp_path / "maps", "second": other}, tmp_path / "data")
     left = read_maps({"first": tmp_path / "maps", "second": other}, tmp_path / "data", leave_out=True)
     assert {len(columns["predictions"]) for columns in left.models.values()} == {3}

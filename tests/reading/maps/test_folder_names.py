@@ -66,7 +66,7 @@ def test_two_folders_of_normal_images(tmp_path: Path) -> None:
 def test_images_without_masks_have_two_cures(tmp_path: Path) -> None:
     write_tree("mvtec-ad", tmp_path)
     (tmp_path / "data/nut/ground_truth/crack/000_mask.png").unlink()
-    with pytest.raises(ValueError, match=r"crack/000.png: expected a mask .*; --levels image needs none") as error:
+    with pytest.raises(ValueError, match=r"crack/000.png: expected a mask .*; to judge images alone, use") as error:
         numbers(tmp_path)
     assert "leave_out=True" in str(error.value)
     assert numbers(tmp_path, levels="image")

@@ -61,7 +61,7 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "image without mask": (
         lambda: Path("data/nut/ground_truth/hole/000_mask.png").rename("elsewhere.png"),
         "data/nut/test/hole/000.png: expected a mask ground_truth/hole/000_mask.png, got none;"
-        " --levels image needs none",
+        " to judge images alone, use levels='image'",
     ),
     "mask without image": (
         lambda: Image.new("L", SHAPE[::-1]).save("data/nut/ground_truth/hole/009_mask.png"),
@@ -78,12 +78,12 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "another size": (
         lambda: write_map(MAP, FINE[:5]),
         "maps/nut/test/crack/001.tiff: expected 10 × 12 pixels as data/nut/ground_truth/crack/001_mask.png, got 5 × 12;"
-        " maps are resized with --resize nearest or bilinear only",
+        " to resize maps, use resize='nearest' or 'bilinear'",
     ),
     "another size than a normal image": (
         lambda: write_map(Path("maps/screw/test/good/002.tiff"), FINE.T),
         "maps/screw/test/good/002.tiff: expected 10 × 12 pixels as data/screw/test/good/002.png, got 12 × 10;"
-        " maps are resized with --resize nearest or bilinear only",
+        " to resize maps, use resize='nearest' or 'bilinear'",
     ),
     "NaN": (_nan, "maps/nut/test/crack/001.tiff: expected numbers, got NaN at row 3, column 4"),
     "no TIFF": (
@@ -126,7 +126,7 @@ def test_one_thing_is_wrong(case: str, tree: None) -> None:
     change, line = WRONG[case]
     change()
     listed = list_anomaly_maps("maps", "data")
-    cure = "; to leave it out, use leave_out=True, the command's --leave-out" if listed.problems else ""
+    cure = "; to leave out 1 file, use leave_out=True" if listed.problems else ""
     with pytest.raises(ValueError, match=f"^{re.escape(line + cure)}$"):
         evaluate_anomaly_folder("maps", "data")
     assert file_problems(listed) == [line]
@@ -142,7 +142,7 @@ def test_all_problems_are_listed(tree: None) -> None:
     wanted = {WRONG[name][1] for name in names[1:-1]}
     assert wanted < {*lines}
     assert len(lines) == 5
-    with pytest.raises(ValueError, match=r"problems: --list-problems\); to leave out 3 files, use leave_out=True"):
+    with pytest.raises(ValueError, match=r"problems\); to leave out 3 files, use leave_out=True$"):
         evaluate_anomaly_folder("maps", "data")
 
 
@@ -286,7 +286,7 @@ def test_masks_with_soft_edges(suffix: str, tmp_path: Path, monkeypatch: pytest.
     for name in "ab":
         write_map(Path(f"maps/{name}.npy"), (mask * (name == "a")).astype(np.float32))
         SOFT[suffix](mask * (name == "a"), Path(f"masks/{name}.{suffix}"))
-    said = rf"a.{suffix}: .*expected a mask of 0 and one other value, got \S+ to \S+; --mask-threshold \S+ cuts it"
+    said = rf"a.{suffix}: .*expected a mask of 0 and one other value, got \S+ to \S+; to cut it at half of"
     for call in (evaluate_anomaly_folder, of_python):
         with pytest.raises(ValueError, match=said):
             call("maps", "masks")
@@ -316,7 +316,10 @@ def test_a_mask_is_binary_or_refused(seed: int, tmp_path: Path) -> None:
     cut = int(rng.integers(0, 256))
     assert (anomalous_pixels(read, ignored, cut) == (values > cut) & ~np.isin(values, ignored)).all()
     if len(others) > 1:
-        with pytest.raises(ValueError, match=f"got {min(others)} to {max(others)}; --mask-threshold"):
+        with pytest.raises(
+            ValueError,
+            match=f"got {min(others)} to {max(others)}; to cut it",
+        ):
             anomalous_pixels(read, ignored)
     else:
         assert (anomalous_pixels(read, ignored) == np.isin(values, [*others])).all()

@@ -31,7 +31,10 @@ def test_a_column_that_repeats_is_named_and_never_used_unasked(
     column: str, speakers: int, said: bool, tmp_path: Path
 ) -> None:
     reading = read("ood_bench", table(tmp_path / "t.csv", column, speakers))
-    note = f"Rows of one {column} may depend on each other (see --clusters {column})."
+    note = (
+        f"Rows of one {column} may depend on each other; to draw them together in intervals, "
+        f"use columns={{'clusters': '{column}'}}."
+    )
     assert (note in reading.notes) == said
     assert "clusters" not in reading.columns
     chosen = read("ood_bench", tmp_path / "t.csv", columns={"clusters": column})

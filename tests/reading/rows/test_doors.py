@@ -14,11 +14,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from openworld_metrics import read
+from openworld_metrics.faces.page.form import in_form
 from openworld_metrics.faces.page.worker import look
 from openworld_metrics.loading import METRICS, metric_class
 from openworld_metrics.reading.columns.cells import number_at_end, stem
 from openworld_metrics.reading.columns.meaning import Meaning
 from openworld_metrics.reading.columns.metrics import layout_of
+from openworld_metrics.reading.cures import spelled
 from openworld_metrics.reading.read import takes
 from openworld_metrics.reading.tables import files
 from tests.conftest import Run
@@ -193,7 +195,7 @@ CASES = {
     "scores of classes without one": Case(
         "accuracyk",
         {"x.csv": "p_1,p_2,p_4,label\n0.5,0.2,0.3,0\n0.1,0.4,0.5,1\n"},
-        "predictions: no column looks like it. Pick one, from p_1, p_2, p_4, label",
+        "predictions: no column looks like it; to pick one of p_1, p_2, p_4, label, use",
     ),
     "classes from 1": Case(
         "accuracyk",
@@ -213,7 +215,7 @@ CASES = {
     "a row to leave out": Case(
         "ood_bench",
         {"x.csv": TABLE + "?,1\n"},
-        "x.csv: msp, line 6: '?' is not a number. Fix the file, or leave out this row of 5 (leave_out=True",
+        "x.csv: msp, line 6: '?' is not a number; to leave out 1 of 5 rows",
     ),
     "a row that is left out": Case("ood_bench", {"x.csv": TABLE + "?,1\n"}, OOD, choices={"leave_out": True}),
     "a record that is left out": Case(
@@ -357,7 +359,9 @@ def test_sides_that_are_chosen_where_names_do_not_say_them(tmp_path: Path) -> No
         path.write_text(f"score\n{scores}")
     seen = look(request("ood_bench", [paths]))
     assert seen.error.startswith("cifar10.csv, cifar100.csv: expected names that say which file holds known samples")
-    assert seen.error.endswith("or choose in-distribution scores and OOD scores under Columns.")
+    assert spelled(seen.error, in_form("ood_bench")).endswith(
+        "to say which is which, choose a column under “In-distribution scores” and choose a column under “OOD scores”"
+    )
     chosen = {"in-distribution scores": ["score"], "OOD scores": ["cifar100: score"]}
     assert {name: own[0] in seen.offers[name] for name, own in chosen.items()} == dict.fromkeys(chosen, True)
     for reading in (read("ood_bench", paths, columns=chosen), read_page("ood_bench", [paths], chosen)):

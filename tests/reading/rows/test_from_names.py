@@ -234,7 +234,10 @@ def test_errors_in_files_one_below_another(tmp_path: Path) -> None:
     folder.mkdir()
     for i in range(2):
         (folder / f"{i}.csv").write_text("".join(f"normal_{i}{row}.wav,0.{row}\n" for row in range(3 + i)))
-    with pytest.raises(ValueError, match=r"of different lengths; .*, the command's --label-from-name, takes labels"):
+    with pytest.raises(
+        ValueError,
+        match=r"of different lengths; .*; to take labels from words in names such as .*, use label_from_name=",
+    ):
         read("ood_bench", [folder / "0.csv", folder / "1.csv"])
     paths = [tmp_path / f"id_{i}.csv" for i in range(3)]
     for i, path in enumerate(paths):

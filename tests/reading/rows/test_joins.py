@@ -90,7 +90,7 @@ def test_rows_of_files_in_any_order(metric: str, kind: str, tmp_path: Path, monk
         WRITERS[last.suffix](
             last, {headers[(len(columns) - 1) % 3]: wrong, column: [values[int(row)] for row in last_order]}
         )
-        with pytest.raises(ValueError, match=r"expected in .* the .* names of .*; by_position=True, the com"):
+        with pytest.raises(ValueError, match=r"expected in .* the .* names of .*; to take rows as they stand, use by"):
             read(metric, columns=places)
         assert read(metric, columns=places, by_position=True).notes == []
 
@@ -179,7 +179,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 FLAGS = ("--predictions", "scores.csv:score", "--references", "labels.csv:label")
 OOD = ("compute", "ood_bench", "--metrics", "auroc")
-MISSING = "no 'im9.png' (8 there, 8 here, 7 in both); by_position=True, the command's --by-position"
+MISSING = "no 'im9.png' (8 there, 8 here, 7 in both); to take rows as they stand, use "
 
 
 @pytest.mark.usefixtures("two")
@@ -330,7 +330,7 @@ def test_no_key(first: Table, second: Table) -> None:
         (
             table(image=WORDS),
             table(image=["c", "a", "b", "x"]),
-            r"got no 'e' \(4 there, 4 here, 3 in both\); by_position",
+            r"got no 'e' \(4 there, 4 here, 3 in both\); to take rows",
         ),
         (table(image=WORDS), table(image=[*WORDS, "x"]), r"got 'x' too \(4 there, 5 here, 4 in both\)"),
         (table(image=WORDS), table(image=["c", "a", "b", "b"]), "each once, got 'b' 2 times;"),
@@ -350,9 +350,9 @@ def test_no_key(first: Table, second: Table) -> None:
             table(video=["a", "a", "b", "b"]),
             table(video=["a", "b", "a", "b"]),
             "1.csv: expected video row by row as in 0.csv, whose names repeat and so cannot join rows, got 'b' for 'a' "
-            "in row 2, in another order; by_position=True",
+            "in row 2, in another order; to take rows as they stand",
         ),
-        (table(video=["a", "a", "b", "b"]), table(video=["a", "a", "c", "c"]), "got 'c' for 'b' in row 3; by"),
+        (table(video=["a", "a", "b", "b"]), table(video=["a", "a", "c", "c"]), "got 'c' for 'b' in row 3; to take"),
         (table(kind=["a", "a", "b", "b"]), table(kind=["a", "b", "a", "b"]), "expected kind row by row"),
         (
             table(image=WORDS, path=WORDS[AGAIN]),
