@@ -3033,7 +3033,6 @@ def _ascending_parts(scores: np.ndarray, number: int) -> list[np.ndarray]:
 # Exceedance counts: for each distinct score of the positives, the samples of both sides that reach it.
 
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
 
 
 @dataclass(eq=False)
@@ -3130,44 +3129,6 @@ def _in_order(scores: Array) -> bool:
     return bool(xp.all(first[1:] >= first[:-1])) and bool(xp.all(scores[1:] >= scores[:-1]))
 
 
-class Rows(NamedTuple):
-    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each score."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata with scores that are compared with each other."""
-    most = MAX_ROWS if most is None else most
-    sides = tuple(side.on_cpu() for side in sides)
-    few = [_distinct(side.scores, most) for side in sides]
-    strata = [scores for scores in few if scores is not None]
-    if len(strata) < len(sides):
-        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
-        strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # the samples up to each score, less those up to the one before; 0.0 for −0.0
-    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
-    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
-
-
-def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = first_of_each(ascending)
-    return None if np.count_nonzero(differs) > most else ascending[differs]
-
-
-def _quantiles(side: Side, number: int) -> np.ndarray:
-    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
-    samples = np.arange(1, number + 1) * side.total // number
-    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows]
-
-
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
 # Quantities computed from exceedance counts, any number of them in one pass, and their errors where scores were cut.
 
@@ -3246,6 +3207,50 @@ def sample_table(
         "decision": np.where(called, *SIDES[::-1]).tolist(),
         "outcome": np.where(unknown, of_unknown, of_known).tolist(),
     }
+
+
+# ---- ranking/strata.py -----------------------------------------------------------------------------------------------
+# Rows that resamples of sorted sides are drawn from: distinct scores, or quantiles, each with a number of samples.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other."""
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = first_of_each(ascending)
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
 
 
 # ---- open_set/samples.py ---------------------------------------------------------------------------------------------

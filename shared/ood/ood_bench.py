@@ -46,10 +46,11 @@ from ..metric.metric import Metric
 from ..metric.prepared import PreparedTable
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..metric.signature import function_text
-from ..ranking.counts import PreparedSides, Side, check_both_classes, exceeded_threshold, sides_of_kinds
+from ..ranking.counts import Side, check_both_classes, exceeded_threshold, sides_of_kinds
 from ..ranking.curves import BestValue
 from ..ranking.quantities import bounded, check_bits, checked_bits, cut, quantities, with_errors
 from ..ranking.roc import check_samples, sample_table
+from ..ranking.strata import PreparedSides
 from .measures import (
     DEFAULT_METRICS,
     POSITIVES,

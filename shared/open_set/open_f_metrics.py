@@ -20,9 +20,10 @@ from ..arrays.exact import rounded_sum
 from ..metric.metric import Metric
 from ..metric.prepared import Drawn, PreparedTable
 from ..metric.results import Rate, Results
-from ..ranking.counts import as_side, check_both_classes, rows_of_sides
+from ..ranking.counts import as_side, check_both_classes
 from ..ranking.operating_points import samples_above
 from ..ranking.roc import check_samples, sample_table
+from ..ranking.strata import rows_of_sides
 from .open_f import BestF, Hos, Samples, best_f, macro_f_after, micro_f_after
 from .samples import (
     OPEN_SET_ALIASES,

@@ -20,7 +20,6 @@ from ..arrays.checks import as_bool, as_fraction, as_int, as_real, as_share, as_
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
 from ..ranking.counts import (
-    PreparedSides,
     Side,
     check_both_classes,
     checked_sides,
@@ -44,6 +43,7 @@ from ..ranking.quantities import (
     with_errors,
 )
 from ..ranking.roc import MAX_POINTS, curve_vertices, rising, table
+from ..ranking.strata import PreparedSides
 from .open_f_metrics import open_set_samples
 from .risk import (
     as_costs,

@@ -12,7 +12,7 @@ import pytest
 from openworld_metrics import AnomalySuite, compare
 from openworld_metrics.anomaly import rates as pixel_bins
 from openworld_metrics.loading import metric_class
-from openworld_metrics.ranking import counts as rows
+from openworld_metrics.ranking import strata as rows
 from openworld_metrics.reading.boxes.dataset import Dataset, Detections
 from openworld_metrics.suites import compare_detections, evaluate_anomaly_folder
 from tests.reading.maps.trees import Drawn, comparison, write_maps, write_tree

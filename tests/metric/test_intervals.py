@@ -19,8 +19,9 @@ from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.bootstrap import BLOCK, MANY_ROWS, draw, percentiles, resampled
 from openworld_metrics.metric.results import Rate, Summary, as_dict, rates_of
-from openworld_metrics.ranking import counts as rows_module
-from openworld_metrics.ranking.counts import as_side, rows_of_sides
+from openworld_metrics.ranking import strata as rows_module
+from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.ranking.strata import rows_of_sides
 from tests import cases
 from tests.examples import many, seeds
 from tests.splitting import length, rows

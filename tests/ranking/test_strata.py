@@ -7,7 +7,8 @@ from bisect import bisect_left
 import numpy as np
 import pytest
 
-from openworld_metrics.ranking.counts import Side, rows_of_sides
+from openworld_metrics.ranking.counts import Side
+from openworld_metrics.ranking.strata import rows_of_sides
 
 
 def slow_rows(strata: list[list[float]], most: int) -> list[tuple[list[float], list[int]]]:
