@@ -2880,9 +2880,9 @@ _MARKS = 16  # scores of a run that are looked at for a cut after it
 _SKIPPED = 2  # negatives for each positive, from which steps over them alone are rarely mispredicted
 _ROOM = 5 << 14  # groups of equal scores in a run, at most: a group of more rows than a run is one of its own
 _COLUMNS = tuple(np.uint64(i * _ROOM) for i in range(8))
-Cut = tuple[int, int]  # rows of positives and of negatives, whose scores are below those of all others
 _APART = 1 << 16  # samples from which kinds are not taken apart before they are sorted
-MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+Cut = tuple[int, int]  # rows of positives and of negatives, whose scores are below those of all others
 
 
 class Counts(NamedTuple):
@@ -3150,51 +3150,6 @@ def twice_wins(counts: Counts) -> int:
     twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
     lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
     return twice * int(xp.sum(counts.sizes)) - lost
-
-
-class Rows(NamedTuple):
-    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
-
-    scores: np.ndarray
-    counts: np.ndarray
-
-    def side(self, counts: np.ndarray) -> Side:
-        """These scores with other counts."""
-        there = np.flatnonzero(counts)
-        before = np.zeros(len(there) + 1, np.int64)
-        np.cumsum(counts[there], out=before[1:])
-        return Side(self.scores[there], before)
-
-    def places(self, scores: np.ndarray) -> np.ndarray:
-        """The row of each score."""
-        return np.searchsorted(self.scores, scores, side="left")
-
-
-def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
-    """The rows of strata with scores that are compared with each other."""
-    most = MAX_ROWS if most is None else most
-    sides = tuple(side.on_cpu() for side in sides)
-    few = [_distinct(side.scores, most) for side in sides]
-    strata = [scores for scores in few if scores is not None]
-    if len(strata) < len(sides):
-        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
-        strata = [np.unique(np.concatenate(edges))] * len(sides)
-    # the samples up to each score, less those up to the one before; 0.0 for −0.0
-    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
-    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
-
-
-def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
-    """The distinct ones of ascending scores; None if there are more than `most`."""
-    differs = first_of_each(ascending)
-    return None if np.count_nonzero(differs) > most else ascending[differs]
-
-
-def _quantiles(side: Side, number: int) -> np.ndarray:
-    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
-    samples = np.arange(1, number + 1) * side.total // number
-    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
-    return side.scores[rows]
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -4755,6 +4710,57 @@ def exceeding(scores: Array, numbers: np.ndarray, threshold: float) -> np.ndarra
     at = xp.asarray([threshold], dtype=xp.float64, device=device_of(scores))
     places = to_numpy(xp.nonzero(scores > at)[0])
     return np.bincount(np.searchsorted(np.cumsum(numbers), places, side="right"), minlength=len(numbers))
+
+
+# ---- ranking/strata.py -----------------------------------------------------------------------------------------------
+# Rows that resamples of sorted sides are drawn from: distinct scores, or quantiles, each with a number of samples.
+
+MAX_ROWS = 1 << 14  # of a stratum, beyond which neighbours in the order of the scores are resampled as one
+
+
+class Rows(NamedTuple):
+    """The distinct scores of a stratum, (R,) in ascending order, and the number of samples with each."""
+
+    scores: np.ndarray
+    counts: np.ndarray
+
+    def side(self, counts: np.ndarray) -> Side:
+        """These scores with other counts."""
+        there = np.flatnonzero(counts)
+        before = np.zeros(len(there) + 1, np.int64)
+        np.cumsum(counts[there], out=before[1:])
+        return Side(self.scores[there], before)
+
+    def places(self, scores: np.ndarray) -> np.ndarray:
+        """The row of each score."""
+        return np.searchsorted(self.scores, scores, side="left")
+
+
+def rows_of_sides(*sides: Side, most: int | None = None) -> list[Rows]:
+    """The rows of strata with scores that are compared with each other."""
+    most = MAX_ROWS if most is None else most
+    sides = tuple(side.on_cpu() for side in sides)
+    few = [_distinct(side.scores, most) for side in sides]
+    strata = [scores for scores in few if scores is not None]
+    if len(strata) < len(sides):
+        edges = [_quantiles(side, most) if scores is None else scores for side, scores in zip(sides, few)]
+        strata = [np.unique(np.concatenate(edges))] * len(sides)
+    # the samples up to each score, less those up to the one before; 0.0 for −0.0
+    ends = (side.below(np.searchsorted(side.scores, scores, side="right")) for side, scores in zip(sides, strata))
+    return [Rows(scores + 0.0, np.diff(end, prepend=0)) for scores, end in zip(strata, ends)]
+
+
+def _distinct(ascending: np.ndarray, most: int) -> np.ndarray | None:
+    """The distinct ones of ascending scores; None if there are more than `most`."""
+    differs = first_of_each(ascending)
+    return None if np.count_nonzero(differs) > most else ascending[differs]
+
+
+def _quantiles(side: Side, number: int) -> np.ndarray:
+    """A number of scores, including the highest, with nearly equal numbers of samples between them."""
+    samples = np.arange(1, number + 1) * side.total // number
+    rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
+    return side.scores[rows]
 
 
 # ---- anomaly/rates.py ------------------------------------------------------------------------------------------------
