@@ -16,12 +16,14 @@ import runpy
 import shlex
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from packaging.requirements import Requirement
 
 from tests.command.terminal import on_terminal
 from tests.conftest import without_position
@@ -238,6 +240,41 @@ def test_what_a_page_names_is_there(page: str) -> None:
     listed = [*re.findall(r"\bpip install [^\n]*\[([\w,-]+)\]", text), *re.findall(r"\bextras? `([\w-]+)`", text)]
     for extras in listed:
         assert set(extras.split(",")) <= set(config["options.extras_require"]), extras
+
+
+@pytest.mark.parametrize("page", [page for page in RUN + sorted(OWN_TEST) if "upstream" not in page])
+def test_the_extras_of_a_page_are_enough(page: str) -> None:
+    """What its blocks import comes with the extras that it names, or else with those of get-started.md."""
+    text, blocks = PAGES[page].read_text(encoding="utf-8"), steps(page)
+    named = {*re.findall(r"`([\w-]+)`", " ".join(re.findall(r"\bextras? ((?:`[\w-]+`(?:, | and )?)+)", text)))}
+    named.update(*(extras.split(",") for extras in re.findall(r"\bpip install [^\n]*\[([\w,-]+)\]", text)))
+    brought = _installed_with(named or {"cli", "evaluate"})
+    imported = set().union(*map(modules, blocks)) - {"openworld_metrics"}
+    if any(re.search(r"\bload\(", block.text) for block in blocks if block.kind != "commands"):
+        imported.add("evaluate")
+    distributions = packages_distributions()
+    for module in sorted(imported & set(distributions)):  # of others, no metadata say what brings them
+        names = {_normal(name) for name in distributions[module]}
+        assert names & brought or any(f"`{name}`" in text or f"pip install {name}`" in text for name in names), module
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _installed_with(extras: Iterable[str]) -> set[str]:
+    """The distributions that pip installs with extras of this package, by the metadata of those that are here."""
+    brought, waiting = set(), {("openworld-metrics", extra) for extra in ("", *extras)}
+    while waiting:
+        brought.add(one := waiting.pop())
+        try:
+            needed = map(Requirement, requires(one[0]) or [])
+        except PackageNotFoundError:
+            continue
+        for each in needed:
+            if each.marker is None or each.marker.evaluate({"extra": one[1]}):
+                waiting |= {(_normal(each.name), extra) for extra in ("", *each.extras)} - brought
+    return {name for name, _ in brought}
 
 
 def _source(target: Path) -> Path:
