@@ -6,12 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from itertools import zip_longest
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays.arrays import as_array, to_numpy
+from .arrays.arrays import are_alike
 from .arrays.checks import as_int, as_open_share, as_written, check_indices
 from .loading import metric_class
 from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, moved, pairs_of, resampled, whole, with_means
@@ -267,7 +266,7 @@ def check_shared(metric: Metric, first: Any, second: Any) -> None:
             both = one[column], other[column]
             if any(isinstance(x, Iterator) for x in both):  # which can be read once
                 continue
-            if not _are_alike(*(map(rows_of_groups, both) if column == GROUPS else both)):
+            if not are_alike(*(map(rows_of_groups, both) if column == GROUPS else both)):
                 raise ValueError(f"{column}: expected the same of first and of second, got others")
 
 
@@ -278,23 +277,6 @@ def _check_indices(first: Any, second: Any) -> None:
         columns_of_model = model if isinstance(model, Mapping) else {"predictions": model}
         columns |= {f"{which}_{name}": column for name, column in columns_of_model.items()}
     check_indices(**columns)
-
-
-def _are_alike(one: Any, other: Any) -> bool:
-    """Whether two columns, or entries of them, hold the same values, whatever arrays or lists they are."""
-    if one is other:
-        return True
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_are_alike(one[key], other[key]) for key in one)
-    try:
-        values, others = (to_numpy(as_array(x, "")) for x in (one, other))
-        return np.array_equal(values, others, equal_nan=True)
-    except (TypeError, ValueError):  # words, or entries of different shapes
-        if isinstance(one, str) or not (hasattr(one, "__len__") and hasattr(other, "__len__")):
-            return bool(one == other) or not isinstance(
-                one, (str, Real, type(None))
-            )  # objects of other types are taken as equal
-        return len(one) == len(other) and all(map(_are_alike, one, other))
 
 
 def _prepared(metric: Metric, model: Any, shared: Mapping[str, Any], name: str) -> Iterable[Part]:

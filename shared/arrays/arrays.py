@@ -233,6 +233,23 @@ def to_numpy(x: Array) -> np.ndarray:
     return x if isinstance(x, np.ndarray) else _in_type_of_numpy(x).cpu().numpy()
 
 
+def are_alike(one: Any, other: Any) -> bool:
+    """Whether two columns, or entries of them, hold the same values, whatever arrays or lists they are."""
+    if one is other:
+        return True
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        return one.keys() == other.keys() and all(are_alike(one[key], other[key]) for key in one)
+    try:
+        values, others = (to_numpy(as_array(x, "")) for x in (one, other))
+        return np.array_equal(values, others, equal_nan=True)
+    except (TypeError, ValueError):  # words, or entries of different shapes
+        if isinstance(one, str) or not (hasattr(one, "__len__") and hasattr(other, "__len__")):
+            return bool(one == other) or not isinstance(
+                one, (str, numbers.Real, type(None))
+            )  # objects of other types are taken as equal
+        return len(one) == len(other) and all(map(are_alike, one, other))
+
+
 def _in_type_of_numpy(x: Any) -> Any:
     return x.float() if str(x.dtype).startswith(_TENSORS_NOT_IN_NUMPY) else x
 

@@ -58,6 +58,9 @@ From a model's anomaly maps of normal images, by category: maps lie in <category
     image-fpr:0.05@0.95  the same for new images, with this confidence
     mean+3std            the mean and standard deviations of the pixels
 
+In verification, known samples are genuine trials and unknown ones impostors, and a similarity is negated: --fpr is then
+the share of genuine trials that are rejected, and --tpr that of impostors.
+
 Commands take the saved file as a threshold: ood --threshold t.json, anomaly --pixel-threshold t.json,
 compute ood_bench --option threshold=t.json.
 """

@@ -71,7 +71,7 @@ class Advice(str):
 
 
 def sentence_of(message: object) -> str:
-    """The sentence of an error or a note, without its cures."""
+    """The sentence of an error or a note, without its cures: the text of any other object."""
     if isinstance(message, (CurableError, CurableTypeError)):
         return str(message.args[0])
     return message.sentence if isinstance(message, Advice) else str(message)
@@ -85,12 +85,12 @@ def cures_of(message: object) -> Sequence[Cure]:
 
 
 def advice_of(error: Exception) -> Advice:
-    """An error as a note, with its cures."""
+    """An error as a note with the same sentence, and with its cures."""
     return Advice(sentence_of(error), *cures_of(error))
 
 
 def error_of(note: str) -> CurableError:
-    """A note as an error, with its cures."""
+    """A note as an error with the same sentence, and with its cures."""
     return CurableError(sentence_of(note), *cures_of(note))
 
 

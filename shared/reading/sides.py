@@ -8,7 +8,7 @@ objects may well be called `anomaly`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Flag, auto
 from functools import lru_cache
 
@@ -115,7 +115,18 @@ def side_of_name(name: str) -> bool | None:
     >>> side_of_name("scores_ood"), side_of_name("ID"), side_of_name("cifar10")
     (True, False, None)
     """
-    return _only(_side(word, Place.FILE) for word in re.split(r"[^a-z]+", name.lower()))
+    return sides_of_names([name])[0]
+
+
+def sides_of_names(names: Sequence[str]) -> list[bool | None]:
+    """As `side_of_name`, of several names: words that are in all of them say nothing.
+
+    >>> sides_of_names(["in_id", "in_ood"]), sides_of_names(["out", "out"]), sides_of_names(["ood"])
+    ([False, True], [None, None], [True])
+    """
+    words = [{*re.split(r"[^a-z]+", name.lower())} for name in names]
+    shared = set.intersection(*words) if len(words) > 1 else set()
+    return [_only(_side(word, Place.FILE) for word in each - shared) for each in words]
 
 
 @lru_cache(maxsize=512)  # a reading looks at each name several times

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
+from ...arrays.arrays import are_alike
 from ..cures import ANY, Advice, CurableError, Cure, Or
 from ..image_clusters import NO_CLUSTERS, ImageClusters, clusters_of_images
 from ..limits import COMMANDS, Limits
@@ -20,7 +19,6 @@ from ..sides import means_unknown
 from .coco import are_results, coco_classes, read_coco, read_coco_results
 from .dataset import (
     TXT,
-    Boxes,
     Choices,
     Dataset,
     Detections,
@@ -200,7 +198,7 @@ def reading_of(several: Mapping[str, Detections], clusters: ImageClusters = NO_C
             raise ValueError("first, second: expected detections on the same images, got others")
         if first.dataset.classes != other.dataset.classes:
             raise ValueError("first, second: expected classes of the same ids and names, got others")
-        if not all(map(_are_alike, first.dataset.references, other.dataset.references)):
+        if not all(map(are_alike, first.dataset.references, other.dataset.references)):
             raise ValueError("references: expected the same of first and of second, got others")
     dataset = first.dataset
     return BoxReading(
@@ -216,11 +214,6 @@ def reading_of(several: Mapping[str, Detections], clusters: ImageClusters = NO_C
         noun_of_clusters=clusters.noun,
         detections=dict(several),
     )
-
-
-def _are_alike(one: Boxes, other: Boxes) -> bool:
-    """Whether two images have the same boxes, in the same order."""
-    return one is other or (one.keys() == other.keys() and all(np.array_equal(one[key], other[key]) for key in one))
 
 
 @readable()

@@ -23,7 +23,7 @@ from ..limits import Limits
 from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
-from ..sides import side_of_name
+from ..sides import sides_of_names
 from ..tables.files import STANDARD_INPUT, Lines, Table, check_names, read_table, whole
 from .from_names import Pattern, stand_below
 from .joins import Sheet, joined
@@ -267,12 +267,12 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
     labelled = any(each[layout.label] for each in guesses)
     if not alike or labelled:
         return {}, ""
-    sides = {path: side_of_name(path.stem) for path in by_path}
+    sides = dict(zip(by_path, sides_of_names([path.stem for path in by_path])))
     known = [path for path in by_path if is_known_beside(path, [*by_path])]
     if len(known) == 1 and {*sides.values()} == {None}:
         return {path: path not in known for path in by_path}, ""
     if {*sides.values()} == {None} and len(lengths) > 1:
-        sides = {path: side_of_name(path.parent.name) for path in by_path}
+        sides = dict(zip(by_path, sides_of_names([path.parent.name for path in by_path])))
     said = {*sides.values()} - {None}
     if len(said) == 2 or (said and len(sides) == 2):
         rest = len(said) == 2 or False in said

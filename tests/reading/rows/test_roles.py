@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,19 @@ def test_arrays_that_are_copies() -> None:
         ):
             evaluate_ood(known, {**unknown, "b": [0.5]}, full_spectrum=spectrum)
     assert evaluate_ood(known, {"a": known[::-1], "b": [0.5]}, metrics="auroc")["auroc"] == 0.75
+
+
+@pytest.mark.parametrize("folder", ["in", "out", "ood", "id_scores"])
+@pytest.mark.parametrize("names", [("a", "b"), ("in_a", "in_b"), ("a", "b", "c")])
+def test_words_that_all_names_share_say_no_side(folder: str, names: Sequence[str], tmp_path: Path) -> None:
+    """Neither the folder of all files nor a word in each of their names; a word in one of two names says both sides."""
+    (tmp_path / folder).mkdir()
+    for number, name in enumerate(names):
+        (tmp_path / folder / f"{name}.csv").write_text("\n".join(["score", *["0.5"] * (3 + number)]))
+    with pytest.raises(ValueError, match="expected names that say which file holds known samples"):
+        read("ood_bench", [tmp_path / folder / f"{name}.csv" for name in names])
+    first = names[0].replace("a", "ood")
+    (tmp_path / folder / f"{names[0]}.csv").rename(tmp_path / folder / f"{first}.csv")
+    files = [tmp_path / folder / f"{name}.csv" for name in (first, *names[1:])]
+    if len(names) == 2:
+        assert sum(read("ood_bench", files).columns["references"]) == 3
