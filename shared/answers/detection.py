@@ -19,7 +19,7 @@ from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
 from ..metric.rounding import percent_text
 from ..ranking.thresholds import threshold_between
-from ..reading.boxes.classes import CLOSED_SET
+from ..reading.boxes.classes import CLOSED_SET, is_another_class
 from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading, guessed_options
 from ..reading.reading import Reading
@@ -302,16 +302,16 @@ def _labels(several: Iterable[Iterable[Any]]) -> Iterable[int]:
 
 
 def settle(models: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
-    """The models without the results that need a prediction called unknown, if none can be, and the reason."""
+    """The models without the results that need a prediction called unknown, if there is none, and the reason."""
     first = next(iter(models.values()))
     metric = OpenSetDetection(**first.options)
     unknown = metric.unknown_class_id
     labels = (one.state["predictions"][:, 5] for one in models.values())
-    is_listed = unknown in first.reading.classes or (
+    is_stated = is_another_class(unknown, first.reading.classes) or (
         isinstance(first.reading, BoxReading)
         and any(one.unknown_class_id is not None for one in first.reading.detections.values())
     )
-    if metric.unknown_below is not None or is_listed or any((own == unknown).any() for own in labels):
+    if metric.unknown_below is not None or is_stated or any((own == unknown).any() for own in labels):
         return models, ""
     of = partial(closed_set_summary, metric=metric)
     settled = {

@@ -192,7 +192,7 @@ def test_owod(made: Detections, run: Run) -> None:
     assert (code, errors) == (0, "")
     options = {"protocol": "owod", "previously_known": [0, 1], "recall_level": None}
     assert json.loads(output) == expected(made, **options)
-    assert "unknown objects called known; lower is better" in Path("owod.txt").read_text()
+    assert "unknown objects called known, as papers count them; lower is better" in Path("owod.txt").read_text()
     assert Path("report/index.html").exists()
 
 
@@ -494,7 +494,7 @@ def test_a_detector_without_an_unknown_class(protocol: list[str], made: Detectio
         assert not re.search(r"U-(Recall|AP|F1)", "".join(texts))
         assert "unknown" not in results["openset_metrics"]["per_class"]["name"]
         page = Path("report/index.html").read_text()
-        assert page.count("no prediction is unknown, and no class is called so") == 1
+        assert page.count("no prediction is unknown: U-Recall") == 1
         assert re.search(r"Of the unknown objects \d+ % called a known class", page)
         assert " % found" not in page
     shown = on_terminal([*map(str, ("detect", *asked))], Path())

@@ -69,7 +69,7 @@ def write_report(
     dataset, page = detections.dataset, Path(folder) / "index.html"
     both = dict(zip(names, filter(None, (detections, other))))
     options = class_options({**options, "known_classes": list(known_classes)}, *both.values())
-    says = says_unknown(detections, options)
+    says = any(says_unknown(one, options) for one in both.values())
     if detectors is None:
         detectors = compute_detections(reading_of(both), options, intervals=True if other is not None else None)
     subject, plain = subject_of("openset_detection"), results["openset_metrics"]
@@ -95,7 +95,7 @@ def write_report(
         "Options and versions": [frame.facts(_options(options))],
     }
     lines = _lines(dataset, options["known_classes"], names[: len(both)], data)
-    lines += [] if any(says_unknown(one, options) for one in both.values()) else [spelled(CLOSED_SET, face)]
+    lines += [] if says else [spelled(CLOSED_SET, face)]
     lines += no_objects_notes(*objects_of(dataset), options["known_classes"], dataset.classes)
     shown = _answer(detectors, results)
     page.parent.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..cures import ANY, Advice, CurableError, Cure
+from ..sides import means_unknown
 from .dataset import Detections, labels_of, one_id_each, unknown_id
 
 
@@ -42,15 +43,27 @@ def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[s
 
 
 def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:
-    """Whether predictions can be unknown: by their class, by a class that is listed, or by a low confidence."""
+    """Whether a detector can say unknown: by a prediction, a low confidence, or a class that is stated to be unknown.
+
+    A class that is only called so is not enough, since the labels may have it, and not the detector.
+    """
     unknown = options["unknown_class_id"]
-    listed = detections.unknown_class_id is not None or unknown in detections.dataset.classes
-    return options.get("unknown_below") is not None or listed or unknown in predicted_classes(detections)
+    is_stated = detections.unknown_class_id is not None or is_another_class(unknown, detections.dataset.classes)
+    return options.get("unknown_below") is not None or is_stated or unknown in predicted_classes(detections)
+
+
+def is_another_class(unknown: int, classes: Mapping[int, str]) -> bool:
+    """Whether an id for unknown is of a class with another name, so that somebody has chosen it.
+
+    >>> is_another_class(7, {7: "yak"}), is_another_class(7, {7: "unknown"}), is_another_class(7, {})
+    (True, False, False)
+    """
+    return unknown in classes and not means_unknown(classes[unknown])
 
 
 # why results are left out, and the two options that would bring them
 CLOSED_SET = Advice(
-    "no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out",
+    "no prediction is unknown: U-Recall and other numbers that need it are left out",
     Cure("if the detector has an unknown class", {"unknown_class_id": ANY}),
     Cure("to take predictions with a lower confidence for unknown", {"unknown_below": ANY}),
 )

@@ -15,9 +15,9 @@ import numpy as np
 from ...arrays.checks import REST, did_you_mean
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
-from ..columns.cells import are_blank, noun_of, num_dimensions, plain
+from ..columns.cells import are_blank, header, noun_of, num_dimensions, plain
 from ..columns.guesses import guessed_alone, guessed_by_name, guessed_by_values, table_of
-from ..columns.kinds import READ_AS, Classes, Clusters, Column, Images, meant_by
+from ..columns.kinds import FLIPPED, READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
 from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
 from ..columns.metrics import MODELS, Layout, MadeOf, columns_in_use, is_used, layout_of
@@ -205,10 +205,16 @@ class Rows:
         return noun_of([unsigned(name) for name in self.made_of.get(CLUSTERS, ())]) or Reading.noun_of_clusters
 
     def _directions(self) -> list[str]:
-        """Sentences on labels whose name says that 1 means known."""
+        """Sentences on labels and scores whose names say that 1 or higher means known."""
         columns = [column for column in self.layout.columns if isinstance(column, Labels)]
         of = {column: self.made_of[column.name] for column in columns}
         said = [column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()]
+        scores = self.layout.scores()
+        for name in self.made_of[scores.name] if scores is not None else ():
+            if name[:1] == FLIPPED and name in self.guesses[scores.name]:
+                own = header(name[1:])
+                turned = "its sign is turned, so that higher means unknown"
+                said.append(f"{own} is a confidence by its name: {turned}; chosen by name, it stays as it is")
         return [f"{sentence}." for sentence in said if sentence]
 
     def _words(self) -> Iterator[str]:
