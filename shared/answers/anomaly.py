@@ -121,7 +121,7 @@ def _pro_points(computed: Computed, limit: float) -> Points:
 def decisions(computed: Computed) -> Decisions:
     """The decisions on pixels, with PRO, or on images if only these are judged."""
     level, *_ = levels_of(computed)
-    common: dict[str, Any] = {"points": computed.points, "note": f"decisions on {level}s"}
+    common: dict[str, Any] = {"points": computed.points, "typed": computed.typed, "note": f"decisions on {level}s"}
     if level == "image":
         return binary_decisions(sides(computed, level), WORDS, **common)
     overlap = mean_overlap(computed.state["anomalous"], computed.state["region_sizes"])[1]

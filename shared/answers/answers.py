@@ -55,6 +55,7 @@ def answers_of(
     source: Source | None = None,
     photographs: Sequence[Path] = (),
     points: int = 2_000,
+    typed: float | None = None,
     bounded: bool = True,
     progress: bool = False,
     numbers: Callable[[dict[str, Answer]], object] | None = None,
@@ -64,9 +65,9 @@ def answers_of(
     Parameters: the name of the metric; options that differ from its defaults, and from those that the reading implies;
     intervals, whether rates get intervals and models are compared: None, where that takes some seconds, and there
     are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
-    photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is;
-    progress, whether to show a bar on a terminal; numbers, a function of the answers without intervals, called before
-    any are drawn.
+    photographs, pictures for the images; points, of curves and decisions; typed, a threshold of the decisions; bounded,
+    whether the cost is; progress, whether to show a bar on a terminal; numbers, a function of the answers without
+    intervals, called before any are drawn.
 
     Raises the metric's errors, with the name of the model where there are several; RefusedError for a computation, and
     IntervalsError for intervals, that cost too much.
@@ -88,6 +89,7 @@ def answers_of(
         progress=progress,
         photographs=photographs,
         points=points,
+        typed=typed,
     )
     return answers_from(subject, done, chosen, source)
 

@@ -123,6 +123,7 @@ def compute_models(
     progress: bool = False,
     photographs: Sequence[Path] = (),
     points: int = 2_000,
+    typed: float | None = None,
 ) -> Computation:
     """Compute the models of a reading, with intervals and paired comparisons.
 
@@ -133,10 +134,10 @@ def compute_models(
     while its samples are in memory, or None if only numbers are wanted; beside, a function of a category, a model, a
     group and its results, which returns them with what else is known of the group, such as its number of images;
     numbers, a function of the computation without intervals, called before any are drawn, until which the samples of
-    all categories are held: where the cost is bounded; alone, whether each model has intervals of its own: else only
+        all categories are held: where the cost is bounded; alone, whether each model has intervals of its own: else only
     differences have some, and an error is raised where they cannot be drawn; keeps_samples, whether equal rows stay
     apart, as for samples that are saved; bounded, whether the cost is; progress, whether to show a bar on a terminal;
-    photographs and points, as of `Computed`.
+    photographs, points and typed, as of `Computed`.
 
     Raises the errors of the metric, with the name of the model where there are several, unless an option or a column
     that all share is wrong; RefusedError for a computation, and IntervalsError for intervals, that cost too much.
@@ -151,7 +152,7 @@ def compute_models(
     drawn: Drawn = {}
     drawing: list[Callable[[], None]] = []
     keep = keeps_samples or shown is not None or (several and may_draw)
-    common: dict[str, Any] = {"photographs": photographs, "points": points}
+    common: dict[str, Any] = {"photographs": photographs, "points": points, "typed": typed}
     with progress_bar(
         total=reading.length, unit=" images" if subject.images_are_rows else " rows", shown=progress
     ) as bar:

@@ -71,6 +71,23 @@ def first_place(decisions: Decisions | None) -> int:
     return 0 if decisions is None else next(iter(decisions.presets.values()), 0)
 
 
+def _has(thresholds: np.ndarray, typed: float, sides: Sequence[Side]) -> bool:
+    """Whether one of ascending thresholds makes the decisions of another: no score lies above it, up to the other."""
+    place = int(np.searchsorted(thresholds, typed, side="right")) - 1
+    return place >= 0 and bool(next_higher(thresholds[place : place + 1], sides)[0] > typed)
+
+
+def is_exact(decisions: Decisions, typed: float) -> bool:
+    """Whether the decisions of a threshold are surely among the ones that are kept; NaN is none.
+
+    >>> of = Decisions(["0.1", "0.4"], [0.35, 0.9], {}, {}, {}, {}, "")
+    >>> is_exact(of, 0.5), is_exact(of, 0.37)
+    (True, False)
+    """
+    place = place_of(decisions, typed)
+    return float(decisions.thresholds[place]) <= typed < decisions.ends[place]
+
+
 def place_of(decisions: Decisions, typed: float) -> int:
     """The index of the decisions score > typed; where thresholds are left out, as `note` says, that of the next higher.
 
@@ -233,6 +250,7 @@ def decisions_of(
     values: Values = lambda thresholds, counts: {},
     promise: bool = True,
     points: int = 2_000,
+    typed: float | None = None,
     drawn: Sequence[float] = (),
     note: str = "",
 ) -> Decisions:
@@ -242,11 +260,14 @@ def decisions_of(
     samples; table, of each side, the names of the count above a threshold, and of the other; rates and roles as of
     `Decisions`; thresholds, by default those of `thresholds_of`; chosen, one more, which is shown; promise, whether to
     promise rates on new data, for which samples must be independent; points, the most thresholds that are kept, beside
-    the presets; drawn, thresholds of a curve's points, which are kept; note on what the decisions are of.
+    the presets; typed, a threshold whose decisions are kept as well; drawn, thresholds of a curve's points, which are
+    kept; note on what the decisions are of.
     """
     promised = promised_thresholds(sides[1:]) if promise else {}
     thresholds = thresholds_of(sides[0], sides[1:], points) if thresholds is None else thresholds
     thresholds = np.union1d(thresholds, [*promised.values(), *([] if chosen is None else [chosen])])
+    if typed is not None and not _has(thresholds, typed, sides):
+        thresholds = np.union1d(thresholds, [typed])
     counts: dict[str, np.ndarray] = {}
     for cells, side in zip(table.values(), sides):
         flagged = above(side, thresholds)
@@ -260,6 +281,8 @@ def decisions_of(
         # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
         at_points = np.searchsorted(thresholds, drawn)
         must = np.union1d([*places.values()], at_points[at_points < len(thresholds)]).astype(int)
+        if typed is not None:
+            must = np.union1d(must, [max(0, int(np.searchsorted(thresholds, typed, side="right")) - 1)])
         kept = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
         note = f"{note + '; ' if note else ''}{len(kept):,} of {len(thresholds):,} thresholds"
     at, known = thresholds[kept], sum(side.total for side in sides[1:])

@@ -187,6 +187,8 @@ def decisions(computed: Computed) -> Decisions:
     confidence, lowest = state["predictions"][:, 4], options["conf_threshold"]
     every = np.unique(confidence[np.isfinite(confidence) & (confidence >= lowest)])
     at = spread(len(every) + 1, computed.points)
+    if computed.typed is not None:
+        at = np.union1d(at, np.searchsorted(every, [computed.typed], side="right"))
     ends, below = np.append(every, np.inf)[at].tolist(), np.append(-np.inf, every)[at]
     by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
     metric = OpenSetDetection(**{**options, "matching": by, "conf_list": ends})

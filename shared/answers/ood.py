@@ -93,7 +93,9 @@ def _has_sides(computed: Computed) -> bool:
 def _decisions(computed: Computed) -> Decisions | None:
     if not _has_sides(computed):
         return None
-    return binary_decisions(sides(computed), WORDS, chosen=computed.options["threshold"], points=computed.points)
+    return binary_decisions(
+        sides(computed), WORDS, chosen=computed.options["threshold"], points=computed.points, typed=computed.typed
+    )
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:

@@ -151,7 +151,7 @@ def _openauc_decisions(computed: Computed) -> Decisions:
 
     drawn = _oscr(computed, curve_points(computed.points))["threshold"]
     chosen = computed.options["threshold"]
-    return open_set_decisions(each, presets, points=computed.points, drawn=drawn, chosen=chosen)
+    return open_set_decisions(each, presets, points=computed.points, typed=computed.typed, drawn=drawn, chosen=chosen)
 
 
 # the F-scores
@@ -184,7 +184,7 @@ def _f_decisions(computed: Computed) -> Decisions | None:
         return None
     chosen = best if is_chosen and math.isfinite(best) else None
     return open_set_decisions(
-        each, presets, thresholds=thresholds, chosen=chosen, values=values, points=computed.points
+        each, presets, thresholds=thresholds, chosen=chosen, values=values, points=computed.points, typed=computed.typed
     )
 
 

@@ -36,6 +36,7 @@ class Computed:
     place: the index of the model in the order of the file; its role is f"d{place + 1}"
     rivals: the computations of the other models, by name
     points: how many points a curve, and how many thresholds the decisions have at most
+    typed: a threshold that the decisions have among theirs, exactly
     photographs: paths of pictures to be put behind boxes and maps, matched by name
     group: the name of the group that it is of, if it is of one
     memo: the values of functions that are `once`
@@ -53,6 +54,7 @@ class Computed:
     place: int = 0
     rivals: Mapping[str, Computed] = field(default_factory=dict)
     points: int = 2_000
+    typed: float | None = None
     photographs: Sequence[Path] = ()
     group: str = ""
     memo: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)

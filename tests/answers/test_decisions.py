@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from openworld_metrics.answers.answer import Decisions
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.decisions import (
     binary_decisions,
+    is_exact,
     number_at,
     place_of,
     promised_thresholds,
@@ -20,11 +22,12 @@ from openworld_metrics.answers.decisions import (
     threshold_text,
 )
 from openworld_metrics.loading import metric_class
-from openworld_metrics.ranking.counts import as_side
+from openworld_metrics.ranking.counts import Side, as_side
 from openworld_metrics.ranking.guarantees import threshold_at_fpr
 from openworld_metrics.ranking.roc import roc_curve
 from openworld_metrics.reading import Reading
 from tests import cases
+from tests.examples import many, seeds
 
 WORDS = ("OOD", "in-distribution")
 OF_SAMPLES = ("ood_bench", "openauc", "macro_open_f", "micro_open_f")
@@ -245,3 +248,30 @@ def test_which_boxes_called_unknown_are_counted(protocol: str, count_background:
     assert answer.decisions is not None
     assert ("boxes called unknown" in answer.decisions.table) is all_boxes
     assert ("boxes called unknown, on objects" in answer.decisions.table) is not all_boxes
+
+
+@many
+@given(seed=seeds)
+def test_a_typed_threshold_is_exact(seed: int) -> None:
+    """However few thresholds are kept: its counts are those of the samples, and the presets make the same decisions."""
+    rng = np.random.default_rng(seed)
+    decimals = int(rng.integers(1, 4))
+    sides = tuple(Side(np.sort(rng.normal(shift, 1, int(rng.integers(5, 60))).round(decimals))) for shift in (1, 0))
+    scores = np.concatenate([side.scores for side in sides])
+    typed = float(rng.choice([rng.choice(scores), rng.normal(0.5, 1), rng.normal(0, 9), scores.max(), scores.min()]))
+    points = int(rng.integers(4, 12))
+    few, own = (
+        binary_decisions(sides, ("OOD", "in-distribution"), points=points, typed=each, promise=False)
+        for each in (None, typed)
+    )
+    place = place_of(own, typed)
+    counted = [int((side.scores > typed).sum()) for side in sides]
+    assert [own.counts["TP"][place], own.counts["FP"][place]] == counted
+    assert is_exact(own, typed) or float(own.thresholds[place]) > typed  # of the same decisions, see its end
+    assert own.ends[place] > typed
+    if is_exact(few, typed):
+        here = place_of(few, typed)
+        assert [few.counts["TP"][here], few.counts["FP"][here]] == counted
+    for name, index in few.presets.items():
+        for count in few.counts:
+            assert few.counts[count][index] == own.counts[count][own.presets[name]]

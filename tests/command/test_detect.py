@@ -30,7 +30,7 @@ from tests.integrations.fake import FakeModel
 FILES = ["--predictions", "predictions", "--references", "data.yaml"]
 CLASSES = ["--known-classes", "0", "1", "2", "--unknown-id", "999"]
 CLOSED = (
-    "no prediction is unknown, and no class is called so: U-Recall and other numbers that need it are left out; if the"
+    "no prediction is unknown: U-Recall and other numbers that need it are left out; if the"
     " detector has an unknown class, use --unknown-id N; to take predictions with a lower confidence for unknown, use"
     " --unknown-below VALUE"
 )

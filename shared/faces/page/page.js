@@ -33,12 +33,21 @@ new MutationObserver(() => {
   }
 }).observe(document, { childList: true, subtree: true });
 
+// leaving a page with files of one's own is a question, since they would be lost
+let holdsFiles = false;
+window.addEventListener("beforeunload", (event) => {
+  if (holdsFiles) event.preventDefault();
+});
+
 // files that are too large are not sent: the server would refuse them without a reason
 function refused(event, files) {
   const size = [...files].reduce((sum, file) => sum + file.size, 0);
   const rail = document.querySelector(".rail");
   rail?.querySelector(".too-large")?.remove();
-  if (!rail || size <= window.openworldLimit) return;
+  if (!rail || size <= window.openworldLimit) {
+    holdsFiles ||= size > 0;
+    return;
+  }
   event.stopImmediatePropagation();
   event.preventDefault();
   const [has, takes] = [size, window.openworldLimit].map((bytes) => `${Math.round(bytes / 1e6)} MB`);

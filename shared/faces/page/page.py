@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ...answers.answer import Answer
-from ...answers.decisions import first_place
+from ...answers.decisions import first_place, is_exact
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
@@ -167,7 +167,13 @@ class Page:
         outputs = [p[name] for name in ("answers", *seen, *moved, *cards)]
         p["comparison"].select(gathered(self._chosen), [*shown, p["done"]], outputs, **QUIET)
         p["images"].select(self._pictured, shown, p["images"], **LATEST)
-        for name, trigger in (("slider", "input"), ("number", "submit"), ("preset", "input")):
+        p["number"].submit(
+            gathered(self._typed),
+            [p["number"], *shown, p["done"]],
+            [p[each] for each in ("answers", *moved)],
+            **LATEST,
+        )
+        for name, trigger in (("slider", "input"), ("preset", "input")):
             getattr(p[name], trigger)(self._moved_by(name), [p[name], *shown], [p[each] for each in moved], **LATEST)
         p["copied"].input(self._copied, [*shown, p["number"]], p["text"], **QUIET)
         for kind in ("report", "json", "csv"):
@@ -594,6 +600,28 @@ class Page:
             return view.changed(self.parts, {part: values for part, values in props.items() if part != "threshold"})
 
         return moved
+
+    async def _typed(
+        self, request: gr.Request, value: Any, answers: Any, stamp: str, model: str, copied: str, done: Any
+    ) -> Updates:
+        """Show the decisions of a threshold, computed where they are not among the ones that are kept."""
+        answer = self._answer(answers, stamp, model)
+        try:
+            at = view.number_of(value)
+        except ValueError:
+            raise gr.Error("The threshold is no number.", print_exception=False) from None
+        if answer.decisions is not None and not is_exact(answer.decisions, at):
+            wanted = done[0] if done else self._example_request
+            try:
+                new = await work.run(request.session_hash or "", worker.decided, wanted, model, at)
+            except PageError as error:
+                raise gr.Error(str(error), print_exception=False) from None
+            answer = replace(answer, decisions=new.decisions)
+            held = answers or ("", examples(self.metric))
+            yield {self.parts["answers"]: (held[0], {**held[1], model: answer})}
+        props = view.moved(answer, view.place_at(answer, value), copied)
+        props["number"]["value"] = str(value).strip()
+        yield view.changed(self.parts, {part: values for part, values in props.items() if part != "threshold"})
 
     def _copied(self, answers: Any, stamp: str, model: str, copied: str, number: Any) -> str:
         answer = self._answer(answers, stamp, model)

@@ -93,7 +93,15 @@ def place_at(answer: Answer, text: Any) -> int:
         return 0
     if isinstance(text, str) and text in answer.decisions.presets:
         return answer.decisions.presets[text]
-    return place_of(answer.decisions, float(str(text).strip().replace("−", "-")))
+    return place_of(answer.decisions, number_of(text))
+
+
+def number_of(text: Any) -> float:
+    """The number of a text, also with a minus of print. Raises ValueError for other text and NaN."""
+    number = float(str(text).strip().replace("−", "-"))
+    if number != number:
+        raise ValueError("expected a number, got NaN")
+    return number
 
 
 def _range(answer: Answer) -> tuple[float, float]:

@@ -146,12 +146,16 @@ def look(request: Request) -> Look:
 
 
 def compute(
-    request: Request, intervals: bool | None = None, shown: str = "", early: Path | None = None
+    request: Request,
+    intervals: bool | None = None,
+    shown: str = "",
+    early: Path | None = None,
+    typed: float | None = None,
 ) -> dict[str, Answer]:
     """The answers of the models, as of `answers_of`, with the pictures of the one that is shown. Raises PageError.
 
     Parameters: shown, the name of a model, "" for the best one; early, a file for the answers without intervals and
-    pictures, which is written where these are still to come.
+    pictures, which is written where these are still to come; typed, a threshold of the decisions.
     """
     with TemporaryDirectory() as folder:
         try:
@@ -164,7 +168,11 @@ def compute(
             implied = {name: value for name, value in reading.options.items() if name not in derived}
             own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
             options = with_class_ids({**own, **implied}, reading.classes)
-            how: dict[str, Any] = {"source": _source(request, rows), "photographs": [*map(Path, request.photographs)]}
+            how: dict[str, Any] = {
+                "source": _source(request, rows),
+                "typed": typed,
+                "photographs": [*map(Path, request.photographs)],
+            }
             tell = None if early is None else partial(_tell, early)
             answers = answers_of(request.metric, reading, options, intervals=intervals, numbers=tell, **how)
             best = shown or best_of(answers).model
@@ -173,6 +181,11 @@ def compute(
             return _pictured(answers, best)
         except Exception as error:
             raise PageError(explain(error)) from None
+
+
+def decided(request: Request, model: str, typed: float) -> Answer:
+    """The answer of a model, whose decisions have those of a threshold, without pictures. Raises PageError."""
+    return compute(request, False, "", typed=typed)[model]
 
 
 def pictures(request: Request, model: str) -> Sequence[Image]:

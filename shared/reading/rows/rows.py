@@ -210,11 +210,13 @@ class Rows:
         of = {column: self.made_of[column.name] for column in columns}
         said = [column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()]
         scores = self.layout.scores()
-        for name in self.made_of[scores.name] if scores is not None else ():
-            if name[:1] == FLIPPED and name in self.guesses[scores.name]:
-                own = header(name[1:])
-                turned = "its sign is turned, so that higher means unknown"
-                said.append(f"{own} is a confidence by its name: {turned}; chosen by name, it stays as it is")
+        guessed = [] if scores is None else self.guesses[scores.name]
+        for name in [] if scores is None else self.made_of[scores.name]:
+            if name[:1] == FLIPPED and name in guessed:
+                turned = "its sign is turned, as higher is to mean unknown"
+                said.append(
+                    f"{header(name[1:])} is a confidence by its name: {turned}; chosen by name, it stays as it is"
+                )
         return [f"{sentence}." for sentence in said if sentence]
 
     def _words(self) -> Iterator[str]:
