@@ -134,7 +134,7 @@ def compute_models(
     while its samples are in memory, or None if only numbers are wanted; beside, a function of a category, a model, a
     group and its results, which returns them with what else is known of the group, such as its number of images;
     numbers, a function of the computation without intervals, called before any are drawn, until which the samples of
-        all categories are held: where the cost is bounded; alone, whether each model has intervals of its own: else only
+    all categories are held: where the cost is bounded; alone, whether each model has intervals of its own: else only
     differences have some, and an error is raised where they cannot be drawn; keeps_samples, whether equal rows stay
     apart, as for samples that are saved; bounded, whether the cost is; progress, whether to show a bar on a terminal;
     photographs, points and typed, as of `Computed`.

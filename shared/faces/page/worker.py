@@ -184,7 +184,7 @@ def compute(
 
 
 def decided(request: Request, model: str, typed: float) -> Answer:
-    """The answer of a model, whose decisions have those of a threshold, without pictures. Raises PageError."""
+    """The answer of a model with the decisions at a threshold among its own. Raises PageError."""
     return compute(request, False, "", typed=typed)[model]
 
 
