@@ -147,7 +147,7 @@ def compute(
         kept = {
             model: {SAMPLES: samples_of(own, wanted)} if save_samples else {} for model, own in done.metrics.items()
         }
-        note = note_of(done, settings)
+        note, decimals = note_of(done, settings), _decimals(subject, done) if form == "text" else {}
         answer = _answer(subject, done, settings) if is_drawn else None
     if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
@@ -176,7 +176,7 @@ def compute(
     if form == "json":
         text = as_json(results)
     elif len(shown) == 1:
-        text = results_text(name, about, next(iter(shown.values())), note, **how)
+        text = results_text(name, about, next(iter(shown.values())), note, thresholds=decimals, **how)
     else:
         text = models_text(name, about, shown, _compared(subject, done, how), note, **how)
     deliver(text, *writes)
@@ -197,6 +197,13 @@ def _example(name: str) -> str:
     command, flags = f"openworld-metrics compute {name}", [f"{flag_of(each)} {each}.npy" for each in needed]
     table = "" if isinstance(layout_of(name).columns[0], Images) else f"{command} table.csv, or: "
     return f"expected files, as in {table}{command} {' '.join(flags)}; see also: openworld-metrics describe {name}"
+
+
+def _decimals(subject: Subject, done: Computation) -> dict[str, str]:
+    """The thresholds of an only model as the shortest decimals that make the same decisions, if it has samples."""
+    one = next(iter(done.models.values()))
+    keys = [key for key, rate in one.summary.rates().items() if isinstance(key, str) and rate.threshold is not None]
+    return {key: subject.threshold(one, key) for key in keys} if one.state and one.summary.groups is None else {}
 
 
 def _summaries(done: Computation) -> dict[str, Summary]:

@@ -57,6 +57,8 @@ _NOTE = ": the best, and all that are not clearly worse ({})."
 _MARKS = {"text": "*"}  # of the best; bold in other forms
 _UNMARKED = "Nothing is marked: fewer than two files have samples that can be compared (compute --save-samples)."
 _ASIDE = {"latex": "% {}", "booktabs": "% {}", "html": "<p>{}</p>", "csv": "# {}"}  # forms that are no text for people
+_RANKS = "Ranks order the numbers as they are, also those that do not clearly differ."
+_SECOND = {"text": SECOND, "markdown": "Italics"}  # the mark of the second best; underlined in other forms
 _CAPTION = r"\par{{\footnotesize {}\par}}"  # printed below a tabular, in a float and outside of one
 
 
@@ -72,8 +74,14 @@ _CAPTION = r"\par{{\footnotesize {}\par}}"  # printed below a tabular, in a floa
 )
 @click.option("--seeds", metavar="REGEX", help="The part of a name that identifies the seed.")
 @click.option("--sort", metavar="KEY", help="Sort the rows by this result, the best first.")
-@click.option("--rank", is_flag=True, help="Add the rank by --sort, or the mean of the ranks in all columns.")
-@click.option("--second", is_flag=True, help=f"Mark the second best, too: by {SECOND} in text.")
+@click.option(
+    "--rank", is_flag=True, help="Add the rank of the value by --sort, or the mean of the ranks in all columns."
+)
+@click.option(
+    "--second",
+    is_flag=True,
+    help=f"Mark the next best by its value, too, by {SECOND} in text; where the best are marked.",
+)
 @click.option("--rename", multiple=True, metavar="NAME=WORDS", help="A file, group or key, and its name in the table.")
 @click.option("--arrows/--no-arrows", default=True, show_default=True, help="Show whether higher or lower is better.")
 @click.option("--confidence-level", type=float, default=0.95, show_default=True, help="For comparisons with the best.")
@@ -126,11 +134,16 @@ def table(
         aside, gap = _ASIDE.get(form, "{}"), "\n" if form in _ASIDE else "\n\n"
         for signature, (laid, note) in tables.items():
             shown = render(laid, form, **rendered)
-            if note and form != "csv":
-                is_latex, is_caption = form in ("latex", "booktabs"), note != _UNMARKED
-                words = f"{_MARKS.get(form, 'Bold')}{note}" if is_caption else note
-                below = _CAPTION if is_latex and is_caption else aside
-                shown += gap + below.format(escaped(words, "text" if is_latex and not is_caption else form))
+            caption = [] if note in ("", _UNMARKED) else [f"{_MARKS.get(form, 'Bold')}{note}"]
+            if rendered["second"] and any(cell is not None and cell.second for _, cells in laid.rows for cell in cells):
+                caption.append(f"{_SECOND.get(form, 'Underlined')}: the next best by its value.")
+            caption += [_RANKS] if rank else []
+            hints = [_UNMARKED] if note == _UNMARKED else []
+            if form in ("latex", "booktabs"):
+                shown += "".join(gap + aside.format(escaped(hint, "text")) for hint in hints)
+                shown += gap + _CAPTION.format(escaped(" ".join(caption), form)) if caption else ""
+            elif form != "csv" and hints + caption:
+                shown += gap + aside.format(escaped(" ".join(hints + caption), form))
             texts.append(shown if len(tables) == 1 else f"{aside.format(signature)}{gap}{shown}")
         return "\n\n".join(texts)
 

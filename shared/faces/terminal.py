@@ -13,6 +13,7 @@ import re
 import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from textwrap import fill
 from types import MappingProxyType, SimpleNamespace
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 Cell = Any  # a text, plain or with styles, or several that stand beside each other
 WIDEST = 116  # characters of a line
+_TWO = ("first", "second")  # models, where their names take too much of a line
 _UNCLEAR = "unclear"  # for NO_DIFFERENCE, where the terminal is narrow
 _ROWS = 20  # the most rows of a table to show
 _LEAST_P = 0.001  # that is shown
@@ -211,16 +213,18 @@ def results_text(
     summary: Summary,
     note: str = "",
     *,
+    thresholds: Mapping[str, str] = MappingProxyType({}),
     percent: bool = False,
     width: int = WIDEST,
     colour: bool = False,
 ) -> str:
     """The results of a metric: a row for each, or for each group with their mean, and tables.
 
-    A threshold has all its digits, so that it can be used as an option: a sample is unknown if its score is above it.
+    A threshold can be used as an option: a sample is unknown if its score is above it.
 
-    Parameters: name of the metric; about, its data in words; summary, its results; note, a line at the end; percent,
-    whether shares are times 100; width of the terminal, in characters; colour.
+    Parameters: name of the metric; about, its data in words; summary, its results; note, a line at the end; thresholds
+    of some results as decimals that make the same decisions, in place of all digits; percent, whether shares are times
+    100; width of the terminal, in characters; colour.
 
     >>> rates = {"auroc": Rate(0.819, True, interval=(0.801, 0.838)), "fpr95tpr": Rate(0.631, False, threshold=-0.25)}
     >>> print(results_text("ood_bench", "2,000 samples", Summary({**rates, "total": 12}), "1,000 resamples"))
@@ -235,8 +239,12 @@ def results_text(
     in_groups = {key for row in groups.values() for key in row}
     alone = {key: one for key, one in summary.results.items() if key not in tables and key not in in_groups}
     head = printed((strong(name), quiet(f"  {about}" if about else "")), colour=colour)
+    numbers = [
+        replace(one, threshold=thresholds.get(one.key) or one.threshold) if one.threshold else one
+        for one in numbers_of(alone, percent=percent)
+    ]
     text = joined(
-        joined(head, _numbers(numbers_of(alone, percent=percent), percent, width, colour), by="\n"),
+        joined(head, _numbers(numbers, percent, width, colour), by="\n"),
         *(_groups(summary, groups, percent, width, colour) if groups else ()),
         *(_table(key, table, colour) for key, table in tables.items()),
     )
@@ -358,7 +366,7 @@ def differences_of(
 
 def comparison_text(
     table: Mapping[str, Any],
-    names: Sequence[str] = ("first", "second"),
+    names: Sequence[str] = _TWO,
     *,
     kinds: Mapping[str, Any] = MappingProxyType({}),
     level: float = 0.95,
@@ -370,7 +378,7 @@ def comparison_text(
 
     Parameters: table, of `compare`; names of the models; kinds, of the keys in results; level of the intervals;
     percent, whether shares are times 100, and their differences in points; width, in characters: where it is narrow,
-    intervals are not drawn, then the verdict is shorter, then there is no p; colour.
+    intervals are not drawn, then names stand above, then verdicts are shorter, then there is no p; colour.
 
     >>> row = dict(first=[0.75], second=[0.5], difference=[0.25], low=[0.125], high=[0.375], p_value=[0.01])
     >>> print(comparison_text({"key": ["auroc"], **row, "better": ["first"]}, ("knn", "energy"), width=80))
@@ -392,7 +400,11 @@ def comparison_text(
         ]
         rows, left = [[*row[:4], drawing, *row[4:]] for row, drawing in zip(rows, drawn)], {0, 4, 6}
         return aligned(rows, left, colour=colour)
-    if certain and text_width(aligned(rows, left)) > width:  # short words first, then no p
+    if certain and text_width(aligned(rows, left)) > width:  # short names first, then short words, then no p
+        if text_width("".join(names)) > text_width("".join(_TWO)):
+            how: dict[str, Any] = {"kinds": kinds, "level": level, "percent": percent, "width": width, "colour": colour}
+            named = noted("\n".join(f"{which}: {name}" for which, name in zip(_TWO, names)), width=width, colour=colour)
+            return joined(named, comparison_text(table, _TWO, **how), by="\n")
         rows = [[*row[:-1], quiet(_UNCLEAR) if str(row[-1]) == NO_DIFFERENCE else row[-1]] for row in rows]
         if text_width(aligned(rows, left)) > width:
             rows, left = [[*row[:4], row[-1]] for row in rows], {0, 4}

@@ -161,6 +161,32 @@ def test_a_comparison_fits(scores: dict[str, np.ndarray]) -> None:
     assert comparison_text(without).split("\n")[0].split() == ["first", "second", "difference"]
 
 
+def test_long_names_stand_above_a_comparison_that_is_too_wide(scores: dict[str, np.ndarray]) -> None:
+    names = ("maps_patchcore_of_layer_2_and_3", "maps_padim_of_layer_1")
+    table = compare("ood_bench", scores["first"], scores["second"], references=LABELS, n_resamples=50)
+    for width in (70, 80, 100):
+        one, other, *lines = comparison_text(table, names, width=width).split("\n")
+        assert (one, other) == (f"first: {names[0]}", f"second: {names[1]}")
+        assert max(map(len, lines)) <= width
+        assert lines[1].endswith("first is better")
+    assert comparison_text(table, names, width=160).startswith(" ")
+
+
+def test_thresholds_on_a_terminal_are_the_shortest_decimals_that_decide_alike(tmp_path: Path, run: Any) -> None:
+    rng = np.random.default_rng(3)
+    scores = rng.random(60) + np.arange(60) % 2
+    (tmp_path / "s.csv").write_text(
+        "".join(["score,label\n", *(f"{s!r},{i % 2}\n" for i, s in enumerate(scores.tolist()))])
+    )
+    command = ["compute", "ood_bench", str(tmp_path / "s.csv"), "--thresholds", "--metrics", "fpr95tpr,detect_acc"]
+    saved, text = json.loads(run(*command)[1]), bare(on_terminal(command, tmp_path))
+    shown = dict(re.findall(r"^ +(\w+) .*at score > (\S+)", text, flags=re.MULTILINE))
+    assert {*shown} == {"fpr95tpr", "detect_acc"}
+    for key, decimal in shown.items():
+        assert ((scores > float(decimal)) == (scores > saved[f"{key}_threshold"])).all()
+        assert len(decimal) < 8
+
+
 def test_groups_of_a_comparison_are_left_to_the_file(scores: dict[str, np.ndarray]) -> None:
     groups = ["a"] * 10 + ["b"] * 10
     table = compare("ood_bench", scores["first"], scores["second"], references=LABELS, groups=groups, n_resamples=20)

@@ -30,6 +30,8 @@ QUESTIONS = {
     "FPR at 95 TPR": "ood_bench",
     "OSCR": "openauc",
     "AUPRO": "anomaly_suite",
+    "PRO score": "anomaly-folders",
+    "is model A better": "uncertainty",
     "compare two models p-value": "uncertainty",
     "is 0.2 % better significant": "uncertainty",
     "mean over categories groups": "groups",

@@ -461,6 +461,18 @@ def test_order_and_ranks(run: Run, tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_ranks_and_second_best_say_what_they_order(run: Run, tmp_path: Path) -> None:
+    """Ranks are of values, also where nothing is marked; without marks of the best there is no second best."""
+    files = save(tmp_path, {"a": {"auroc": 0.5}, "b": {"auroc": 0.875}})
+    words = "Ranks order the numbers as they are, also those that do not clearly differ."
+    for form in FORMS:
+        output = run("table", *files, "--rank", "--second", "--format", form)[1]
+        assert (words in output) == (form != "csv")
+        assert UNMARKED in output or form == "csv"
+        assert "next best" not in output
+        assert words not in run("table", *files, "--format", form)[1]
+
+
 def test_files_that_lack_a_key_are_named(run: Run, tmp_path: Path) -> None:
     files = save(tmp_path, {**SUITE, "none": {"evaluation": {}}})
     code, output, errors = run("table", *files)
@@ -493,7 +505,7 @@ def test_what_does_not_differ_from_the_best_is_marked_alike(
     lines = [line.split() for line in output.splitlines()]
     assert lines[0] == ["auroc", "↑", "set0", "set1", "mean"]
     assert [[cell[0] for cell in line[1:]] for line in lines[1:4]] == [["*"] * 3, ["*"] * 3, ["°"] * 3]
-    assert output.endswith("are not clearly worse (paired bootstrap, 95 %, Holm's correction).\n")
+    assert output.endswith("95 %, Holm's correction). °: the next best by its value.\n")
     assert "*: the best, and all that" in output
     note = "Bold: the best, and all that are not clearly worse (paired bootstrap, 95 %, Holm's correction)."
     latex = rf"\par{{\footnotesize {note}\par}}".replace("%", r"\%")  # printed, so that readers of a paper see it
