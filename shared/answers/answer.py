@@ -94,6 +94,7 @@ class Histogram:
     """Shares of each side's samples by score: a series has the left ends of the bins, all of one `width`.
 
     unit: what the axis shows, such as "score, higher is more OOD"; follows: whether the threshold is a line here
+    of_all: whether shares are of the samples of all series
     """
 
     title: str
@@ -102,6 +103,7 @@ class Histogram:
     width: float
     follows: bool = True
     note: str = ""
+    of_all: bool = False
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], *, 
         left = int(sizes[~inside].sum())
         if left:
             notes.append(f"{left:,} of {side.total:,} {name} scores lie beyond the axis")
-    return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes))
+    return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes), of_all=of_all)
 
 
 def _edges(low: float, high: float, number: int) -> np.ndarray:

@@ -174,7 +174,7 @@ def draw_histogram(axes: Any, figure: Histogram, threshold: float | None = None)
         axes.stairs(heights, edges, color=color, linewidth=1)
     if threshold is not None:
         axes.axvline(threshold, color=INK, linewidth=1.2)
-    _name_axes(axes, figure.title, figure.unit, "share of each side")
+    _name_axes(axes, figure.title, figure.unit, f"share of {'all samples' if figure.of_all else 'each side'}")
     axes.set_ylim(bottom=0)
     _round_ticks(axes.xaxis)
     _round_ticks(axes.yaxis, 3)

@@ -86,7 +86,7 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
             {**_steps(series, figure.width, left, at), **_filled(series.role, 0.4)},
             {**_steps(series, figure.width, at, right), **_filled(series.role)},
             {**_steps(series, figure.width, left, right), "line": {"color": light(series.role), "width": 1.5}},
-            _hover(series, figure.width),
+            _hover(series, figure.width, f"of all samples, {series.name}" if figure.of_all else f"of {series.name}"),
         ]
     notes, shapes = [], []
     if follows and decisions is not None:
@@ -130,11 +130,10 @@ def _faded(role: str, alpha: float) -> str:
     return "rgba({},{},{},{})".format(*(int(color[i : i + 2], 16) for i in (1, 3, 5)), alpha)
 
 
-def _hover(series: Series, width: float) -> dict[str, Any]:
+def _hover(series: Series, width: float, of: str) -> dict[str, Any]:
     """Unseen points over the bins, which say their share on hover."""
     texts = series.said or [
-        f"{number(float(x))} to {number(float(x + width))}: {number(float(y))} of {series.name}"
-        for x, y in zip(series.x, series.y)
+        f"{number(float(x))} to {number(float(x + width))}: {number(float(y))} {of}" for x, y in zip(series.x, series.y)
     ]
     return {
         "type": "scatter",

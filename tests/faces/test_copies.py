@@ -249,3 +249,13 @@ def test_papers_are_cited_by_the_protocol_that_is_theirs() -> None:
 
 def test_the_page_offers_the_protocol_of_papers_beside_its_own() -> None:
     assert "protocol" in subject_of("openset_detection").form.open
+
+
+def test_the_picture_of_the_readme_has_the_numbers_of_the_example() -> None:
+    """Both are of the page's reading, as means over the same groups."""
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    knn = next(one for one in answers("ood_bench") if one.model == "knn")
+    assert knn.best == "knn"
+    assert knn.over == "mean of 4 sets"
+    auroc = next(one for one in knn.numbers["knn"] if one.key == "auroc")
+    assert f"knn has the highest AUROC, {auroc.value:.3f} as the mean of four sets" in one_line(text)

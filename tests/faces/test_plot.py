@@ -60,12 +60,14 @@ def test_sides_are_those_of_the_samples(seed: int, figures: list[Any]) -> None:
         histogram, decisions = answer.figures[0], answer.decisions
         assert isinstance(histogram, Histogram)
         assert decisions is not None
+        assert histogram.of_all == (answer.metric == "openauc")
         edges = np.append(histogram.series[0].x, scores.max())
         for series in histogram.series:
             right = kinds["predictions"] == (0 if series.role == "known" else 1)
             sides = {"OOD": labels, "unknown": labels, "in-distribution": ~labels}
             side = sides.get(series.name, ~labels & right)
-            expected = np.histogram(scores[side], edges)[0] / max(1, side.sum())
+            of = len(scores) if histogram.of_all else side.sum()
+            expected = np.histogram(scores[side], edges)[0] / max(1, of)
             np.testing.assert_allclose(series.y, expected, atol=1e-12)
         draw_answer(answer, Path("x.svg"))
         axes = figures[-1].axes[0]
