@@ -3317,16 +3317,16 @@ def runs_of_both(
             first, second = (_searched(sides, low, high, i) if each else None for i, each in enumerate(wanted))
             yield first, second
         return
-    skips = not wanted[1] and others.shape[0] > _SKIPPED * scores.shape[0]
+    skips = None if wanted[1] else others.shape[0] > _SKIPPED * scores.shape[0]
+    columns, thresholds = np.empty((2, 4, _ROOM), np.int64), np.empty((2, _ROOM), scores.dtype)
     for low, high in blocks:
-        columns, thresholds = np.empty((2, 4, _ROOM), np.int64), np.empty((2, _ROOM), scores.dtype)
         options, flat = (scores.dtype.type(math.nan), skips), (columns.reshape(-1), thresholds.reshape(-1))
         number, place = map(int, loop(scores, others, np.asarray((low, high), np.uint64), *options, *flat))
         first = second = None
         if wanted[0] and number:
-            first = _merged(positives, negatives, thresholds[0, :number], columns[0, :, :number], 0)
+            first = _merged(positives, negatives, thresholds[0, :number].copy(), columns[0, :, :number].copy(), 0)
         if wanted[1] and place < _ROOM:
-            second = _merged(negatives, positives, thresholds[1, place:], columns[1, :, place:], 1)
+            second = _merged(negatives, positives, thresholds[1, place:].copy(), columns[1, :, place:].copy(), 1)
         yield first, second
 
 
@@ -3379,11 +3379,11 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
             if rest:
                 is_other = np.uint64(i == lowest)
                 score = negatives[j - one] if i == lowest else positives[i - one]
-                if skips and i == lowest and score != last:
+                if skips is not None and i == lowest and score != last:
                     break
             else:
                 score = positives[i - one]
-                if skips and negatives[j - one] != last:
+                if skips is not None and skips and negatives[j - one] != last:
                     while j > other_lowest + eight and negatives[j - eight] > score:
                         j -= eight
                     while j > other_lowest and negatives[j - one] > score:
@@ -3403,9 +3403,11 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
             columns[place], columns[place + _COLUMNS[1]] = start - i, num_positives - i
             columns[place + _COLUMNS[2]] = num_negatives - other_start
             columns[place + _COLUMNS[3]] = num_negatives - j
-            columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
-            columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
-            thresholds[place], thresholds[other_place + _COLUMNS[1]] = score, -score
+            thresholds[place] = score
+            if skips is None:  # of which each case is compiled by itself
+                columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
+                columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
+                thresholds[other_place + _COLUMNS[1]] = -score
     return place + np.uint64(start > i), other_place + np.uint64(other_start == j)
 
 

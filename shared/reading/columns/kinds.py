@@ -256,7 +256,7 @@ _DETECTOR = re.compile(
 
 
 def is_score_column(array: Any) -> bool:
-    """Whether an array (N,) may hold scores."""
+    """Whether an array (N,) has one column of values that may be scores."""
     return isinstance(array, np.ndarray) and array.ndim == 1 and is_score(array)
 
 

@@ -83,7 +83,7 @@ def unread_rows(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
 
 
 def without(table: Table, out: Unread) -> Table:
-    """A table without some of its rows."""
+    """A table without the rows whose values could not be read."""
     kept = np.delete(np.arange(out.size), out.rows)
     arrays = {
         name: array[kept] if isinstance(array, np.ndarray) and len(array) == out.size else array
