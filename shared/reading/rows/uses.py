@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..columns.cells import are_words, distinct
+from ..columns.cells import are_words, distinct, num_dimensions
 from ..columns.guesses import table_of
 from ..columns.kinds import Clusters, is_score_column
 from ..columns.metrics import Layout, MadeOf, columns_in_use, is_used
@@ -139,9 +139,11 @@ def naming_column(table: Table, made_of: MadeOf) -> str:
 
 
 def likely_scores(uses: Mapping[FileColumn, Use], table: Table) -> Iterator[str]:
-    """The columns of fractions that are not used, by their names in the table."""
+    """The columns of fractions that are not used, by their names in the table; none that are shorter than others."""
+    longest = max((len(array) for array in table.arrays.values() if num_dimensions(array)), default=0)
     for column, use in uses.items():
-        if not use.roles and is_score_column(table.arrays.get(column.name)):
+        array: Any = table.arrays.get(column.name)
+        if not use.roles and is_score_column(array) and len(array) == longest:
             yield column.name
 
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from openworld_metrics import read
 from openworld_metrics.faces.page.worker import Request, compute, look
 from openworld_metrics.reading.columns.metrics import MadeOf
+from openworld_metrics.reading.cures import cures_of, sentence_of
 from openworld_metrics.reading.reading import Reading
 from tests.conftest import Run
 from tests.examples import many, seeds
@@ -115,8 +116,10 @@ def test_the_word_score_makes_no_column_the_only_one(columns: list[str], models:
     assert [*reading.models] == models
     if len(models) == 1:
         assert reading.uses["anomaly_score"] == "predictions"
-        cure = "value may have the scores of another model (see --predictions anomaly_score,value)."
-        assert reading.notes == ["Not used: value.", cure]
+        said, offer = reading.notes
+        assert said == "Not used: value."
+        assert sentence_of(offer) == "value may have the scores of another model."
+        assert [cure.choices for cure in cures_of(offer)] == [{"columns": {"predictions": ["anomaly_score", "value"]}}]
         assert [*read("ood_bench", tmp_path / "x.csv", columns={"predictions": [*columns]}).models] == columns
 
 
@@ -197,8 +200,9 @@ def test_groups_are_offered(tmp_path: Path, run: Run) -> None:
     grouped = look(request("ood_bench", [[path]], wishes={**seen.made_of, "groups": ["hospital"]}))
     assert (grouped.error, grouped.groups) == ("", [])
     note = next(note for note in read("ood_bench", path).notes if "hospital has" in note)
-    flag = note.partition("see ")[2].removesuffix(").").replace("'", "").split()
-    code, output, _ = run("compute", "ood_bench", path, *flag, "--metrics", "auroc")
+    assert [cure.choices for cure in cures_of(note)] == [{"columns": {"groups": "hospital"}}]
+    assert "to take it so, use --groups hospital" in run("compute", "ood_bench", path)[2]
+    code, output, _ = run("compute", "ood_bench", path, "--groups", "hospital", "--metrics", "auroc")
     assert (code, json.loads(output)["groups"]["group"]) == (0, ["A", "B"])
 
 
