@@ -323,6 +323,7 @@ class Answer:
     question: what the metric answers, in words; data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     model: the name of the model shown; models: the names of all, in the order of the file
     leading: at most three keys of headline numbers; numbers: every number of each model, the leading ones first
+    beside: keys of other headline numbers, which are not compared; why: why intervals are missing, "" if they are not
     verdicts: a sentence for each rival of the best, the best first; best: the name of the best model
     differences: the paired comparison, a row for each pair and key
     level: the confidence level of the intervals; caption: how differences were tested, such as "paired bootstrap, 95 %"
@@ -351,6 +352,8 @@ class Answer:
     caption: str = ""
     noun: str = "model"
     over: str = ""
+    beside: Sequence[str] = ()
+    why: str = ""
     side_by_side: Table | None = None
     tables: Sequence[Table] = ()
     sections: Mapping[str, Sequence[str]] = field(default_factory=dict)

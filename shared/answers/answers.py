@@ -95,14 +95,23 @@ def answers_of(
 
 
 def answers_from(
-    subject: Subject, done: Computation, chosen: Mapping[str, Any], source: Source | None = None
+    subject: Subject,
+    done: Computation,
+    chosen: Mapping[str, Any],
+    source: Source | None = None,
+    beside: Mapping[str, Mapping[str, float]] | None = None,
 ) -> dict[str, Answer]:
-    """The answer of each model of a computation; see `answers_of`."""
+    """The answer of each model of a computation; see `answers_of`.
+
+    beside: the numbers of each model that the metric does not have, by default those of the subject
+    """
     name, level = subject.name, done.level
     settled, why_less = subject.settle(done.models)
     notes = [*done.reading.notes, *filter(None, [why_less, done.why])]
     summaries = {model: one.summary for model, one in settled.items()}
     first = next(iter(settled.values()))
+    if beside is None:
+        beside = {model: subject.beside(one) for model, one in settled.items()}
     leading = leading_keys(subject, first.summary)
     best = (best_of(summaries, leading[0]) if leading else "") or next(iter(settled))
     differences = differences_of(summaries, done, best)
@@ -124,7 +133,11 @@ def answers_from(
             "question": subject.question,
             "models": [*settled],
             "leading": leading,
-            "numbers": {model: _numbers(subject, one, leading, marks) for model, one in settled.items()},
+            "numbers": {
+                model: [*_numbers(subject, one, leading, marks), *_numbers_beside(subject, beside.get(model, {}))]
+                for model, one in settled.items()
+            },
+            "beside": [*dict.fromkeys(key for more in beside.values() for key in more)][:1],
             "results": {model: summary.as_dict() for model, summary in summaries.items()},
             "best": best,
             "verdicts": verdicts_of(differences, best, compared, titles[compared]) if compared else [],
@@ -132,6 +145,7 @@ def answers_from(
             "level": level,
             "caption": caption if differences else "",
             "noun": subject.noun,
+            "why": _sentence(done.why) if level is None and done.why else "",
             "citation": citation,
             "files": [] if source is None else source.files,
             "options": {key: plain_option(value) for key, value in changed.items()},
@@ -281,6 +295,15 @@ def _numbers(
             )
         )
     return numbers
+
+
+def _numbers_beside(subject: Subject, numbers: Mapping[str, float]) -> list[Number]:
+    """Shares that the metric does not have, higher is better, without intervals."""
+    words = {key: subject.words(key, subject.metric.options) for key in numbers}
+    return [
+        Number(key, value, higher=True, share=True, title=words[key][0] or key, meaning=words[key][1])
+        for key, value in numbers.items()
+    ]
 
 
 def _sections(subject: Subject, summary: Summary, leading: Sequence[str]) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..detection.closed_set import closed_set_summary
+from ..detection.coco import coco_averages_of_state
 from ..detection.errors import MISSED, NEARBY
 from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
@@ -38,7 +39,7 @@ _PARTS = (  # of bars: the fate of an object, in words, and its role
     ("called unknown", "called unknown", "rejected"),
     ("called known", "called known", "unknown"),
     ("badly placed", "badly placed", "misplaced"),
-    ("both", "badly placed and misnamed", "misplaced"),
+    ("both", "badly placed and misnamed", "both"),
     ("missed", "missed", "missed"),
 )
 _SIDES = ("unknown", "known")
@@ -283,6 +284,14 @@ def notes(computed: Computed) -> list[str]:
     return notes
 
 
+def beside(computed: Computed) -> Mapping[str, float]:
+    """COCO's averages of the known classes; what the metric calls unknown by its confidence is left out."""
+    state: Any = computed.state
+    options = computed.options
+    lowest = max(options["conf_threshold"], options["unknown_below"] or 0.0)
+    return coco_averages_of_state(state, options["known_classes"], conf_threshold=lowest) if state else {}
+
+
 def derive(reading: Reading) -> tuple[Mapping[str, Any], str]:
     """The known classes and the unknown class, guessed from the classes of the boxes, and the reason."""
     if isinstance(reading, BoxReading):
@@ -343,6 +352,10 @@ _OF_ALL = {
     r"Δ(.+?)\((.+)\)": ("", "gain of {0} if the error “{1}” were corrected"),
     r"AR@(\d+)": ("", "average recall of objects with {0} predictions in each image"),
     "U-Recall": ("", "share of the unknown objects that are found and called unknown"),
+    "mAP50": ("mAP 50", "average precision of the known classes by COCO, at an IoU of 0.5"),
+    "mAP50-95": ("mAP 50–95", "the same, averaged over IoUs of 0.5, 0.55, … 0.95"),
+    "precision": ("Precision, COCO", "of the known classes, at the confidence of the highest F1"),
+    "recall": ("Recall, COCO", "of the known classes, at the same confidence"),
 }
 _OF_PROTOCOL = {
     "ow-dln": {
@@ -386,7 +399,8 @@ def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
     for fate, in_full in _FATES.items():
         key = key.replace(f", {fate})", f", {in_full})")
     title, meaning = in_words({**_OF_ALL, **_OF_PROTOCOL[options["protocol"]]}, key)
-    return f"{title[:1].upper()}{title[1:]}", meaning
+    is_name = title[1:2].isupper()  # as in mAP
+    return title if is_name else f"{title[:1].upper()}{title[1:]}", meaning
 
 
 SUBJECT = Subject(
@@ -415,6 +429,7 @@ SUBJECT = Subject(
         "Counts": r"(TP|FP|FN|total)_.*",
     },
     words=words,
+    beside=beside,
     figures=figures,
     decisions=decisions,
     images=images,

@@ -181,6 +181,7 @@ class Subject:
     example: the data that the page opens with; form, of the page
     data: what was evaluated, such as "709 OOD, 1,291 in-distribution"
     sections: patterns of the keys below each heading; keys that match none are "Others"
+    beside: numbers that the metric does not have, and that stand beside its headline, by key; shares, higher is better
     words: the title and the meaning of a key, with the options of the metric; "" if there is nothing to say
     figures, decisions, worst, images, tables, notes: parts of the answer, groups pooled
     derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
@@ -207,6 +208,7 @@ class Subject:
     data: Callable[[Computed], str]
     sections: Mapping[str, str] = field(default_factory=dict)
     words: Callable[[str, Mapping[str, Any]], tuple[str, str]] = lambda key, options: ("", "")
+    beside: Callable[[Computed], Mapping[str, float]] = lambda computed: {}
     figures: Callable[[Computed], Sequence[Figure]] = _nothing
     decisions: Callable[[Computed], Decisions | None] = lambda computed: None
     worst: Callable[[Computed], Sequence[Worst]] = _nothing

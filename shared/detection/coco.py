@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays.checks import as_int
+from .boxes import DetectionState
 from .curves import CountedClasses, RankedClasses, interpolated_average_precision, mean_of
 from .matching import coco_outcomes
 from .openset_detection import OpenSetDetection
@@ -48,13 +49,26 @@ def coco_averages(
     Source: Lin et al., Microsoft COCO, ECCV 2014. Precision and recall at the highest F1 are what Ultralytics
     reports, there smoothed.
     """
+    state = OpenSetDetection(known_classes=[*known_classes]).reduce(predictions, references)
+    limits: dict[str, Any] = {"conf_threshold": conf_threshold, "max_detections": max_detections}
+    return coco_averages_of_state(state, known_classes, **limits)
+
+
+def coco_averages_of_state(
+    state: DetectionState,
+    known_classes: Sequence[int],
+    *,
+    conf_threshold: float = OpenSetDetection.conf_threshold,
+    max_detections: int | None = None,
+) -> dict[str, float]:
+    """Compute `coco_averages` of a state of `OpenSetDetection`."""
     if max_detections is not None:
         max_detections = as_int(max_detections, "max_detections", 1)
     known = [*known_classes]
     # an id that is no class's: what a prediction calls unknown is left out, whatever its id
     unknown_id = min([0, *known]) - 1
     metric = OpenSetDetection(known_classes=known, unknown_class_id=unknown_id, conf_threshold=conf_threshold)
-    boxes = select_boxes(metric.reduce(predictions, references), metric)
+    boxes = select_boxes(state, metric)
     rows = [row for row, label in enumerate(boxes.classes) if label in known]
     if not np.isin(boxes.object_rows[~boxes.ignored], rows).any():
         return {}

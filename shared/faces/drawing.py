@@ -21,7 +21,7 @@ from ..answers.charts import LARGE
 from ..answers.decisions import number_at
 from ..extras import extra
 from .numbers import number
-from .palette import DASHES, TOKENS, light, on, token
+from .palette import DASHES, HATCHED, TOKENS, light, on, token
 
 INK, QUIET, LINE, EDGE, SOFT = (TOKENS[name].light for name in ("ink", "ink2", "line", "edge", "soft"))
 STYLE: dict[str, Any] = {
@@ -224,7 +224,8 @@ def draw_bars(axes: Any, figure: Bars) -> None:
     starts = np.cumsum(shares, axis=1) - shares
     for part, role in enumerate(figure.roles):
         widths, left = shares[:, part], starts[:, part]
-        axes.barh(range(len(widths)), widths, left=left, height=0.7, color=light(role), linewidth=0)
+        style = {"facecolor": light(role), "linewidth": 0, **_hatch(role)}
+        axes.barh(range(len(widths)), widths, left=left, height=0.7, **style)
         for row, (count, share) in enumerate(zip(counts[:, part].tolist(), widths)):
             if share > _LEGIBLE * (1 + len(f"{count:,}")):
                 style = {"ha": "center", "va": "center", "color": light(on(role)), "fontweight": "bold"}
@@ -232,11 +233,15 @@ def draw_bars(axes: Any, figure: Bars) -> None:
     axes.set(xlim=(0, 1), xticks=[])
     _rows(axes, figure.rows, figure.title)
     axes.spines[["left", "bottom"]].set_visible(False)
-    patches = [_patch(light(role)) for role in figure.roles]
+    patches = [_patch(light(role), **_hatch(role)) for role in figure.roles]
     columns = max(1, min(3, _LETTERS // (6 + max(map(len, figure.parts), default=0))))
     axes.legend(
         patches, list(figure.parts), loc="upper left", bbox_to_anchor=(0, -0.02), ncols=columns, borderaxespad=0
     )
+
+
+def _hatch(role: str) -> dict[str, Any]:
+    return {"hatch": "////", "edgecolor": "white"} if role in HATCHED else {}
 
 
 def draw_matrix(axes: Any, figure: Matrix) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -31,6 +30,7 @@ from ..answers.models import plural
 from ..extras import extra
 from . import numbers as texts
 from .drawing import WIDTH, svg_of
+from .images import chips_of, filters_of, kinds_of, outcomes_of
 from .palette import DASHES, on, token
 
 MAX_ROWS = 30  # of a table of a page
@@ -208,7 +208,7 @@ def _by_key(answer: Answer, model: str) -> dict[str, Number]:
 def headline(answer: Answer) -> str:
     """The leading numbers of the model shown, large, with their names and intervals."""
     numbers = _by_key(answer, answer.model)
-    leading = [numbers[key] for key in answer.leading if key in numbers]
+    leading = [numbers[key] for key in (*answer.leading, *answer.beside) if key in numbers]
     return rendered("headline", answer=answer, leading=leading, role=_role_of(answer, answer.model))
 
 
@@ -229,7 +229,8 @@ def decisions(answer: Answer, place: int) -> str:
 
 def numbers(answer: Answer) -> str:
     """All numbers of the model shown that do not lead, by section, folded; "" if there are none."""
-    rest = {key: number for key, number in _by_key(answer, answer.model).items() if key not in answer.leading}
+    headline = {*answer.leading, *answer.beside}
+    rest = {key: number for key, number in _by_key(answer, answer.model).items() if key not in headline}
     sections = []
     for title, keys in answer.sections.items():
         leading = [rest.pop(key) for key in keys if key in rest]
@@ -329,15 +330,29 @@ def worst(answer: Answer) -> str:
     return rendered("worst", title=f"Ranked worst{by}", sides=sides)
 
 
-def gallery(answer: Answer, shown: int = 0) -> str:
-    """Thumbnails of the images as a choice named "image", of indices; "" without images."""
+def gallery(answer: Answer, shown: int = 0, kind: str = "") -> str:
+    """Thumbnails of the images as a choice named "image", of indices, below filters; "" without images.
+
+    kind: of the images that the filters leave, "" for all
+    """
+    if not answer.images:
+        return ""
+    filters = filters_of(answer.images)
+    kinds = [kinds_of(one, filters) for one in answer.images]
     small = [framed(replace(one, picture=one.thumbnail), {}) for one in answer.images]
-    return rendered("gallery", images=[*zip(answer.images, small)], shown=shown) if small else ""
+    images = [*zip(answer.images, small, kinds)]
+    return rendered("gallery", images=images, shown=shown, kind=kind, chips=chips_of(filters, kinds))
 
 
 def notes(answer: Answer) -> str:
     """The notes of an answer, such as on rows that were left out, and its signature; "" without either."""
-    return rendered("notes", answer=answer) if answer.notes or answer.signature else ""
+    shown = notes_of(answer)
+    return rendered("notes", notes=shown, signature=answer.signature) if shown or answer.signature else ""
+
+
+def notes_of(answer: Answer) -> list[str]:
+    """The notes of an answer that its headline does not have."""
+    return [note for note in answer.notes if note != answer.why or not answer.leading]
 
 
 def title_of(figure: Figure) -> str:
@@ -381,7 +396,7 @@ def drawn(
 
 def picture_of(image: Image) -> str:
     """An image, at most `_WIDE` pixels wide, with its boxes and a list of their outcomes."""
-    outcomes = Counter(_outcome(box) for box in image.boxes) or dict.fromkeys(image.keys)
+    outcomes = outcomes_of(image.boxes) or dict.fromkeys(image.keys)
     shown = framed(image, {"wide": _WIDE, "small": _NARROW})
     return rendered("picture", image=image, width=_WIDE, shown=shown, outcomes=outcomes)
 
@@ -397,22 +412,22 @@ def framed(image: Image, widths: Mapping[str, int]) -> str:
     return rendered("frame", image=image, boxes=boxes, labels=labels)
 
 
-def _outcome(box: Box) -> tuple[str, str]:
-    """The name of a box in a list of outcomes, and its role."""
-    return box.outcome.rpartition(": ")[2] if ": " in box.outcome or box.predicted else "object", box.role
-
-
 def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
     """Left, top, width and height of a rectangle, xyxy, in percent of a picture."""
     left, top, right, bottom = (100 * end / size[i % 2] for i, end in enumerate(corners))
     return [round(number, 3) for number in (left, top, right - left, bottom - top)]
 
 
+def ratio_of(image: Image) -> float:
+    """The width of a picture, in heights of it."""
+    across, down = image.size
+    return 4 / 3 if across == down == 1 else across / down  # shares do not say the size
+
+
 def _labels(image: Image, width: int) -> list[tuple[Box, list[float]]]:
     boxes = sorted(image.boxes, key=lambda box: not box.label or box.role == "right")
     named = [box for box in boxes if box.label and box.role != "right"]
-    across, down = image.size
-    size = width, round(width * (0.75 if across == down == 1 else down / across))  # shares do not say the size
+    size = width, round(width / ratio_of(image))
     corners = [[round(end * size[i % 2] / image.size[i % 2]) for i, end in enumerate(box.corners)] for box in boxes]
     widths = [round(_LETTER * len(texts.brief(box.label))) + 10 for box in named]
     places = label_places(widths, _LINE, corners, size)

@@ -14,7 +14,7 @@ from .numbers import number, typographic
 from .palette import DASHES, TOKENS, light
 
 Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
-HEIGHT = 236
+HEIGHT = 192
 _LETTER = 0.024  # the share of the width of a figure that a letter takes
 _NONE = "rgba(0,0,0,0)"
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'

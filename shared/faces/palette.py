@@ -43,8 +43,10 @@ ROLES: Mapping[str, str] = {
     "rejected": "ink2",
     "nothing": "ink2",
     "ignored": "edge",
+    "both": "misplaced",  # badly placed and misnamed
     "d4": "ink",
 }
+HATCHED = frozenset({"both"})  # roles that share a colour, in bars
 
 
 def token(role: str) -> str:

@@ -88,11 +88,10 @@ def left(request: gr.Request) -> None:
 def launch(demo: gr.Blocks, **settings: Any) -> Any:
     """Serve a page, or all of them, with its style and bounds; other arguments are Gradio's."""
     here = files(__package__)
-    parts, layout, nav, script = (
-        here.joinpath(name).read_text(encoding="utf-8") for name in ("../parts.css", "layout.css", "nav.css", "page.js")
-    )
+    names = ("../parts.css", "layout.css", "nav.css", "../filters.js", "page.js")
+    parts, layout, nav, filters, script = (here.joinpath(name).read_text(encoding="utf-8") for name in names)
     style = css(system=False) + theme_css() + parts + layout
-    head = f"<script>window.openworldLimit = {PAGES.size};\n{script}</script><style>{nav}</style>"
+    head = f"<script>window.openworldLimit = {PAGES.size};\n{filters}{script}</script><style>{nav}</style>"
     options: dict[str, Any] = {"theme": THEME, "css": style, "head": head, "ssr_mode": False, "footer_links": ["api"]}
     options |= {**OFF, "max_file_size": PAGES.size, "state_session_capacity": SESSIONS}
     middleware = [Middleware(gate), Middleware(GZipMiddleware, compresslevel=5)]

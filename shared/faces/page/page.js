@@ -2,7 +2,10 @@
 window.openworld = {
   // a radio within HTML chooses what is shown in full: a model, or an image
   choices(element, trigger) {
-    element.addEventListener("change", (event) => trigger("select", { value: event.target.value }));
+    element.addEventListener("change", (event) => {
+      const kind = element.querySelector(".chip[aria-pressed=true]")?.dataset.kind ?? "";
+      trigger("select", { value: event.target.value, kind });
+    });
   },
   // press the link to a file that has just been made
   download() {

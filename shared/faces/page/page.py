@@ -583,7 +583,8 @@ class Page:
 
     def _pictured(self, answers: Any, stamp: str, model: str, copied: str, event: gr.EventData) -> Any:
         answer, value = self._answer(answers, stamp, model), str(event._data.get("value", ""))
-        return gr.update(value=view.images(answer, int(value) if value.isdigit() else 0))
+        kind = str(event._data.get("kind", ""))
+        return gr.update(value=view.images(answer, int(value) if value.isdigit() else 0, kind))
 
     def _moved_by(self, name: str) -> Any:
         """The handler of a component that moves the threshold; the parts that follow it are visible already."""

@@ -115,13 +115,14 @@ def _range(answer: Answer) -> tuple[float, float]:
     return (low, high) if high > low else (low - 0.5, high + 0.5)
 
 
-def images(answer: Answer, chosen: int) -> str:
-    """The images of an answer as thumbnails, with one of them large."""
+def images(answer: Answer, chosen: int, kind: str = "") -> str:
+    """The images of an answer as thumbnails of a kind, with one of them large."""
     if not answer.images:
         return ""
     chosen = min(max(chosen, 0), len(answer.images) - 1)
-    large = html.picture_of(answer.images[chosen])
-    return html.rendered("images", name=answer.images[chosen].name, large=large, gallery=html.gallery(answer, chosen))
+    image = answer.images[chosen]
+    parts = {"large": html.picture_of(image), "gallery": html.gallery(answer, chosen, kind)}
+    return html.rendered("images", name=image.name, ratio=round(html.ratio_of(image), 4), **parts)
 
 
 def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:

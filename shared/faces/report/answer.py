@@ -5,31 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from ...answers.anomaly import KINDS
 from ...answers.answer import Answer, Decisions, Image, Number, Table, Worst
 from ...answers.decisions import first_place, number_at
 from ...reading.cures import Face, in_python, spelled
-from ...reading.sides import means_normal
 from .. import html
 from ..copies import paper
+from ..images import filter_key, filters_of, kinds_of, outcomes_of
 from ..numbers import number, threshold_shown
 from . import frame
 from .frame import Block, Section, Tile
 from .pictures import photograph
 
-_LEGEND = {  # of boxes: a role by its meaning
-    "unknown, called known": "unknown",
-    "known, called unknown": "rejected",
-    "known, wrong class": "wrong",
-    "badly placed; its object dotted": "misplaced",
-    "missed": "missed",
-    "right": "right",
-    "nothing there": "nothing",
-}
-_MOST_FILTERS = 10  # the most names of groups and of defects among the filters
 _SIDE = 256  # pixels of the picture of a sample
 MAX_CALL = 20_000  # characters of the Python code; longer code spells out typed data
 
@@ -60,8 +49,8 @@ def report_html(
 
 def _head(answer: Answer, face: Face) -> list[Block]:
     compared = html.pair(answer) if len(answer.models) == 2 else html.comparison(answer, choice=False)
-    notes = [spelled(note, face) for note in answer.notes]
-    return [html.headline(answer) if answer.leading else "", frame.text(*notes, kind="small quiet"), compared]
+    notes = frame.text(*(spelled(note, face) for note in html.notes_of(answer)), kind="small quiet")
+    return [html.headline(answer) if answer.leading else "", notes, compared]
 
 
 def _sections(answer: Answer) -> list[Section]:
@@ -113,31 +102,18 @@ def images_section(
     """The images, the worst first, with a legend, and filters of kinds of errors, of groups and of defects."""
     if not images:
         return Section("Images", "Images", [])
-    roles = {box.role for image in images for box in image.boxes}
-    legend = {words: role for words, role in _LEGEND.items() if role in roles}
-    filters = {role: capital(words.partition(";")[0]) for words, role in legend.items() if role != "right"}
-    filters |= {kind: words for kind, words in KINDS.items() if any(image.kind == kind for image in images)}
-    named = {
-        "group": {image.name: image.group for image in images},
-        "defect": {image.name: _defect(image) for image in images},
-    }
-    for what, names in named.items():
-        several = dict.fromkeys(filter(None, names.values()))
-        filters |= {_key(what, name): name for name in several} if 1 < len(several) <= _MOST_FILTERS else {}
+    outcomes = outcomes_of(box for image in images for box in image.boxes)
+    filters = filters_of(images)
     shown = [
         Tile(
             image.name,
             image.said.split("; ") if image.kind else [image.said] if image.said else [],
             _pictures_of(image),
-            [
-                *sorted({box.role for box in image.boxes} & {*filters}),
-                *filter(None, [image.kind]),
-                *(_key(what, names[image.name]) for what, names in named.items() if names[image.name]),
-            ],
+            kinds_of(image, filters),
         )
         for image in images
     ]
-    legend |= dict(key for image in images for key in image.keys)
+    legend = dict([*outcomes, *(key for image in images for key in image.keys)])
     legend |= {"score, low to high": "scale"} if any(image.kind for image in images) else {}
     wide = any(image.beside for image in images)
     blocks = [*([frame.legend(legend)] if legend else []), frame.tiles(shown, filters, wide=wide)]
@@ -150,17 +126,6 @@ def _pictures_of(image: Image) -> list[Image]:
     others = [one for one in image.beside if one.kind]
     shown = [*photographs, image, *others]
     return [shown[0], *(replace(one, picture=one.thumbnail) for one in shown[1:])]
-
-
-def _defect(image: Image) -> str:
-    """The defect of an image of maps, which is the folder in its name; "" for a normal one, or without a folder."""
-    folder = PurePosixPath(image.name).parent.name if image.group else ""
-    return "" if means_normal(folder) else folder
-
-
-def _key(what: str, name: str) -> str:
-    """A name as one word, for a filter, which no kind of error is."""
-    return f"{what}-{frame.filter_key(name)}"
 
 
 def with_outcomes(answer: Answer, images: Sequence[Path] = ()) -> Answer:
@@ -210,12 +175,10 @@ def _worst_section(worst: Worst) -> Section:
         texts = {key: number(column[place]) for key, column in rest.items()}
         more = ", ".join(key.replace("…", text) if "…" in key else f"{key} {text}" for key, text in texts.items())
         lines = [line for line in (outcomes[place], more) if line]
-        kinds = [frame.filter_key(outcomes[place])] if outcomes[place] else []
+        kinds = [filter_key(outcomes[place])] if outcomes[place] else []
         image = Image(str(name), (1, 1), picture, alt=f"{name}: {', '.join(lines)}")
         shown.append(Tile(str(name), lines, [image], kinds))
-    filters = {
-        frame.filter_key(outcome): outcome[:1].upper() + outcome[1:] for outcome in dict.fromkeys(outcomes) if outcome
-    }
+    filters = {filter_key(outcome): outcome[:1].upper() + outcome[1:] for outcome in dict.fromkeys(outcomes) if outcome}
     return Section(worst.title, worst.title, [frame.tiles(shown, filters)], worst.note)
 
 

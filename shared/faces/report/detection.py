@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...answers import detection as answer
-from ...answers.answer import Answer, Number, Table
+from ...answers.answer import Answer, Table
 from ...answers.answers import answers_from
 from ...answers.box_errors import BoxErrors, drawing, errors_of, images as worst_images
 from ...answers.folders import Detectors, compute_detections
@@ -118,17 +118,14 @@ def _lines(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str],
 def _answer(detectors: Detectors, results: Results) -> Answer:
     """The answer of the first detector, with COCO's numbers of the known classes."""
     subject, done = subject_of("openset_detection"), detectors.done
-    shown = answers_from(subject, done, detectors.settings)[next(iter(detectors))]
     averages = [each.get("standard_metrics", {}) for each in (results, results.get("other", {}))]
-    numbers = {
-        name: [*own, *(Number(key, value, higher=True, share=True) for key, value in more.items())]
-        for (name, own), more in zip(shown.numbers.items(), averages)
-    }
+    answers = answers_from(subject, done, detectors.settings, beside=dict(zip(detectors, averages)))
+    shown = answers[next(iter(detectors))]
     number, level = detectors.settings["n_resamples"], done.level
     sentences = [f"Intervals are of {100 * level:g} %, from {number:,} resamples of the images."] if level else []
     rows = [replace(row, higher=None) if row.key in KEYS_OF_TABLES else row for row in shown.differences]
     notes = [note for note in shown.notes if cures_of(note) != CLOSED_SET.cures]  # which stands above
-    return replace(shown, numbers=numbers, differences=rows, notes=[*notes, *sentences])
+    return replace(shown, differences=rows, notes=[*notes, *sentences])
 
 
 def ends_of(results: Mapping[str, Any], key: str) -> tuple[float, float] | None:

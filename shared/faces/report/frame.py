@@ -11,7 +11,6 @@ A block is HTML, of a template. All text is plain, and templates escape it. Colo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timezone
@@ -24,6 +23,7 @@ from ...written.files import check_file, check_folder, nearest_folder
 from .. import palette
 from ..drawing import WIDTH
 from ..html import drawn, framed, rendered
+from ..images import chips_of
 
 Block = str
 _TILE = 176  # pixels of the narrowest tile, by which labels are placed
@@ -64,7 +64,7 @@ def page_html(
     now = (date or datetime.now(timezone.utc)).astimezone(timezone.utc)
     stated = [f"{now.day} {now:%B %Y, %H:%M} UTC", *filter(None, lines), _package()]
     shown = [section for section in sections if section.blocks]
-    parts = {"style": style(), "script": _text("report.js")}
+    parts = {"style": style(), "script": _text("../filters.js") + _text("report.js")}
     return str(rendered("page", title=title, command=command, facts=stated, head=head, sections=shown, **parts))
 
 
@@ -170,18 +170,6 @@ def tiles(shown: Sequence[Tile], filters: Mapping[str, str] = {}, *, wide: bool 
 
     shown: the worst first; filters, a name for each kind; wide, for tiles of several pictures
     """
-    counts = {kind: sum(kind in tile.kinds for tile in shown) for kind in filters}
-    useful = any(0 < count < len(shown) for count in counts.values())
-    chips = [("", "All", len(shown)), *((kind, filters[kind], count) for kind, count in counts.items() if count)]
+    chips = chips_of(filters, [tile.kinds for tile in shown])
     pictures = [[framed(picture, {"all": _TILE}) for picture in tile.pictures] for tile in shown]
-    return rendered("tiles", tiles=zip(shown, pictures), chips=chips if useful else [], wide=wide)
-
-
-def filter_key(name: str) -> str:
-    """A name encoded as one word, for a filter.
-
-    >>> filter_key("unknown, called known")
-    'unknown-called-known'
-    """
-    plain = re.sub(r"[ ,]+", "-", name)
-    return plain if re.fullmatch(r"[\w-]+", plain, re.ASCII) else f"x-{name.encode().hex()}"
+    return rendered("tiles", tiles=zip(shown, pictures), chips=chips, kind="", wide=wide)

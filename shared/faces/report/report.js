@@ -1,15 +1,6 @@
-// buttons filter the images; a press enlarges one; print shows what is folded
+// a press enlarges an image; print shows what is folded
 document.addEventListener("click", (event) => {
-  const chip = event.target.closest(".chip");
   const tile = event.target.closest(".tile");
-  if (chip) {
-    const section = chip.closest("section");
-    const kind = chip.dataset.kind;
-    for (const other of section.querySelectorAll(".chip")) other.setAttribute("aria-pressed", other === chip);
-    for (const one of section.querySelectorAll(".tile")) {
-      one.hidden = kind !== "" && !one.dataset.kinds.split(" ").includes(kind);
-    }
-  }
   if (tile) tile.setAttribute("aria-expanded", tile.classList.toggle("large"));
 });
 let folded = [];

@@ -82,6 +82,58 @@ def test_the_first_screen_has_the_answer(metric: str, opened: Open) -> None:
     assert tab.locator("button.unfold").get_attribute("aria-expanded") == "true"
 
 
+SLIDERS = {"ood_bench": 706, "macro_open_f": 706, "micro_open_f": 706, "openauc": 740}
+
+
+def place(tab: Any, selector: str) -> dict[str, float]:
+    """The edges of the first element of a selector, in pixels of the page."""
+    box = tab.locator(selector).first.bounding_box()
+    return {**box, "right": box["x"] + box["width"], "bottom": box["y"] + box["height"]}
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_picture_is_whole_on_the_first_screen(metric: str, opened: Open) -> None:
+    """A line of pages, the question beside the title, a picture with its slider or its legend; also at 400 px."""
+    tab = opened(metric)
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    assert place(tab, ".nav-holder")["height"] <= 40
+    title, question = place(tab, ".heading h1"), place(tab, ".heading p")
+    assert title["right"] < question["x"]
+    assert title["y"] < question["y"] < question["bottom"] <= title["bottom"] + 1
+    picture = ".images .large .frame" if tab.locator(".images").count() else ".js-plotly-plot"
+    tab.locator(picture).first.wait_for()
+    if metric in SLIDERS:
+        assert place(tab, "#slider input[type=range]")["bottom"] <= SLIDERS[metric]
+    elif tab.locator(".images").count():
+        assert place(tab, ".images .outcomes")["bottom"] <= 800
+        assert place(tab, ".images .gallery label")["right"] > 1000
+    else:
+        assert place(tab, picture)["bottom"] <= 800
+    tab.set_viewport_size(NARROW)
+    tab.wait_for_timeout(300)  # plots follow the width of the window
+    narrow = place(tab, picture)
+    assert narrow["x"] >= 16
+    assert narrow["width"] >= 330
+    assert narrow["right"] <= 384
+    assert narrow["bottom"] <= 900
+
+
+def test_filters_of_images_by_kind_of_error(opened: Open) -> None:
+    """A filter leaves the images of a kind, and holds while one of them is chosen."""
+    tab = opened("openset_detection")
+    chip = tab.locator(".chip", has_text="Known, called unknown")
+    number = int(chip.locator("b").inner_text())
+    shown = tab.locator(".gallery label:visible")
+    assert 0 < number < shown.count()
+    chip.click()
+    assert shown.count() == number
+    shown.last.click()
+    tab.wait_for_function("document.querySelectorAll('.gallery label:not([hidden]) input:checked').length === 1")
+    assert shown.count() == number
+    assert chip.get_attribute("aria-pressed") == "true"
+    check_access(tab, "light")
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_the_keyboard_reaches_all_that_it_shows(metric: str, opened: Open) -> None:
     """A title of its own, a link past the data, a ring of 2 px on each stop, and plots with names."""

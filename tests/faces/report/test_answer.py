@@ -10,8 +10,9 @@ import pytest
 
 from openworld_metrics.answers.answer import Answer, Difference, Image
 from openworld_metrics.faces import html as parts
+from openworld_metrics.faces.images import filter_key
 from openworld_metrics.faces.report import report_html
-from openworld_metrics.faces.report.frame import Tile, filter_key, tiles
+from openworld_metrics.faces.report.frame import Tile, tiles
 from tests.faces.sample import sample
 
 MADE = datetime(2026, 11, 22, 15, 12, tzinfo=timezone(timedelta(hours=2)))

@@ -23,6 +23,23 @@ CUT_OFF = """(parts) => [...document.querySelectorAll(parts)]
     .filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent)"""
 
 
+BROKEN = """() => {  // numbers in cells that take two lines
+  const broken = [];
+  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode;
+    if (!text.parentElement.closest("td.r, dd.large")) continue;
+    for (const match of text.data.matchAll(/[−+]?\\d[\\d.]*/g)) {
+      const range = document.createRange();
+      range.setStart(text, match.index);
+      range.setEnd(text, match.index + match[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size > 1) broken.push(match[0]);
+    }
+  }
+  return broken;
+}"""
+
+
 def report_of_maps(folder: Path, categories: int = 15) -> Path:
     """Two models' maps, the worse first, and the masks of categories, without images."""
     tree, names = trees.TREES["folders"], tuple(f"category_{i}" for i in range(categories))
@@ -121,6 +138,7 @@ def check_print(tab: Any) -> None:
     assert tab.locator("details:not([open])").count() == 0
     assert tab.evaluate(CUT_OFF, ".card, .scroll, .contents") == []
     assert tab.evaluate("document.documentElement.scrollWidth") == 690
+    assert tab.evaluate(BROKEN) == []
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.locator("details[open]").count() == 0

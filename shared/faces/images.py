@@ -1,0 +1,85 @@
+"""Images of an answer: the meaning of each outline, and filters by kind of error, group and defect."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import PurePosixPath
+
+from ..answers.anomaly import KINDS
+from ..answers.answer import Box, Image
+from ..reading.sides import means_normal
+
+OUTCOMES: Mapping[str, str] = {  # the meaning of each role of a box
+    "unknown": "unknown, called known",
+    "rejected": "known, called unknown",
+    "wrong": "known, wrong class",
+    "misplaced": "badly placed; its object dashed",
+    "missed": "missed",
+    "right": "right",
+    "nothing": "nothing there",
+}
+_MOST_FILTERS = 10  # the most names of groups and of defects among the filters
+Entry = tuple[str, str]  # words, and a role
+
+
+def outcomes_of(boxes: Iterable[Box]) -> dict[Entry, int]:
+    """How many boxes have each role, by its meaning and itself."""
+    counts = Counter(box.role for box in boxes)
+    return {(words, role): counts[role] for role, words in OUTCOMES.items() if counts[role]}
+
+
+def filters_of(images: Sequence[Image]) -> dict[str, str]:
+    """The filters of images by their keys, in words: kinds of errors, then groups and defects where there are several.
+
+    >>> filters_of([Image("a", (1, 1), boxes=[Box((0, 0, 1, 1), "", role, "", True)]) for role in ("wrong", "right")])
+    {'wrong': 'Known, wrong class'}
+    """
+    roles = {box.role for image in images for box in image.boxes}
+    shown = {role: words for role, words in OUTCOMES.items() if role in roles and role != "right"}
+    filters = {role: f"{words[:1].upper()}{words[1:].partition(';')[0]}" for role, words in shown.items()}
+    filters |= {kind: words for kind, words in KINDS.items() if any(image.kind == kind for image in images)}
+    for what, names in (("group", [one.group for one in images]), ("defect", [*map(_defect, images)])):
+        several = dict.fromkeys(filter(None, names))
+        filters |= {_key(what, name): name for name in several} if 1 < len(several) <= _MOST_FILTERS else {}
+    return filters
+
+
+def kinds_of(image: Image, filters: Collection[str]) -> list[str]:
+    """The keys of the filters that show an image."""
+    names = {"group": image.group, "defect": _defect(image)}
+    keys = [image.kind, *(_key(what, name) for what, name in names.items() if name)]
+    return [*sorted({box.role for box in image.boxes} & {*filters}), *filter(None, keys)]
+
+
+def chips_of(filters: Mapping[str, str], kinds: Sequence[Collection[str]]) -> list[tuple[str, str, int]]:
+    """The key, the words and the number of images of all, and of each filter; none where no filter leaves any out.
+
+    kinds: of each image, the keys of the filters that show it
+    """
+    counts = {key: sum(key in own for own in kinds) for key in filters}
+    if not any(0 < count < len(kinds) for count in counts.values()):
+        return []
+    return [("", "All", len(kinds)), *((key, filters[key], count) for key, count in counts.items() if count)]
+
+
+def filter_key(name: str) -> str:
+    """A name encoded as one word, for a filter.
+
+    >>> filter_key("unknown, called known")
+    'unknown-called-known'
+    """
+    plain = re.sub(r"[ ,]+", "-", name)
+    return plain if re.fullmatch(r"[\w-]+", plain, re.ASCII) else f"x-{name.encode().hex()}"
+
+
+def _key(what: str, name: str) -> str:
+    """A name as one word, for a filter, which no kind of error is."""
+    return f"{what}-{filter_key(name)}"
+
+
+def _defect(image: Image) -> str:
+    """The defect of an image of maps, which is the folder in its name; "" for a normal one, or without a folder."""
+    folder = PurePosixPath(image.name).parent.name if image.group else ""
+    return "" if means_normal(folder) else folder
