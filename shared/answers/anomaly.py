@@ -549,6 +549,8 @@ SUBJECT = Subject(
             "ignore_value": ("255 in masks is void", 255),
             "groups": ("All categories together", False),
         },
+        have={"anomaly maps and masks": ""},
+        place=5,
     ),
     data=data,
     sections={

@@ -102,7 +102,12 @@ def _subject(metric: type[Metric], question: str, key: str, words_of_switch: str
         question=question,
         leading=(key,),
         example=Example("Ten handwritten digits, logits", ("digits.npz",), TENTH_OF_DIGITS, {"k_list": (1, 2, 3)}),
-        form=Form("class scores and labels", ("k_list", "ties"), switch=(_SWITCH, words_of_switch)),
+        form=Form(
+            "class scores and labels",
+            ("k_list", "ties"),
+            switch=(_SWITCH, words_of_switch),
+            have={"class scores": ""},
+        ),
         data=_data,
         words=words,
         figures=_figures,

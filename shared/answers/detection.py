@@ -421,6 +421,8 @@ SUBJECT = Subject(
         ("Predicted boxes", "True boxes"),
         ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml")),
         reads={"groups": True},
+        have={"boxes": ""},
+        place=4,
     ),
     data=data,
     sections={

@@ -190,7 +190,15 @@ SUBJECT = Subject(
         SIX_DIGITS,
         {"metrics": ("auroc", "fpr95tpr", "aupr_out")},
     ),
-    form=Form("scores, and which samples are out-of-distribution", ("metrics", "positive")),
+    form=Form(
+        "scores, and which samples are out-of-distribution",
+        ("metrics", "positive"),
+        have={
+            "scores and labels": "",
+            "right or wrong answers with a confidence": "metrics=auroc,aurc,prr",
+        },
+        place=1,
+    ),
     data=_data,
     sections={
         "Areas": r"p?auroc.*|aupr_.*|prr|e?_?a[ug]+a?rc",

@@ -226,7 +226,7 @@ def _f_subject(metric: type[Metric], question: str, drawing: Drawing, words_of_s
         question=question,
         leading=(metric.name, r"accuracy\(K\+1\)", "hos"),
         example=_DIGITS,
-        form=Form(_NEEDS, ("t_list", "num_classes"), switch=(_COUNTS, words_of_switch)),
+        form=Form(_NEEDS, ("t_list", "num_classes"), switch=(_COUNTS, words_of_switch), place=3),
         data=_data,
         words=words,
         figures=_f_figures,
@@ -245,7 +245,7 @@ _ALL = (
         question="Is a known sample classified correctly, and ranked below an unknown one?",
         leading=("openauc", "closed_set_accuracy", "open_set_auroc"),
         example=_DIGITS,
-        form=Form(_NEEDS, ("tpr", "fpr_list")),
+        form=Form(_NEEDS, ("tpr", "fpr_list"), have={"logits and labels with unknown ones": ""}, place=2),
         data=_data,
         sections={
             "At a threshold": r"open_set_accuracy@.*|ccr.*|fpr",

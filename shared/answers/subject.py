@@ -153,6 +153,8 @@ class Form:
     """The form of a metric's page.
 
     needs: the data in words, for the front page
+    have: what its visitors have, in words, and the query of a link that opens the page for it
+    place: on the front page, where a lower one stands before a higher one
     open: the options that are not folded
     inputs: what each place for files is called; suffixes: of the files of each, beside tables and archives
     choices: of the reader, a label and a value of each, beside the options of the metric; reads, those of every page
@@ -166,6 +168,8 @@ class Form:
     choices: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     reads: Mapping[str, Any] = field(default_factory=dict)
     switch: tuple[str, str] = ("", "")
+    have: Mapping[str, str] = field(default_factory=dict)
+    place: int = 9
 
 
 def _nothing(*_: Any) -> Any:

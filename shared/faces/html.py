@@ -364,9 +364,8 @@ def title_of(figure: Figure) -> str:
         parts = [(series.name, series.role) for series in figure.series]
     elif isinstance(figure, Curves) and any(series.name for series in figure.series):
         curves = sorted(figure.series, key=lambda series: -math.inf if series.value is None else -series.value)
-    about = " · ".join(filter(None, (unit, figure.note)))
     hatched = isinstance(figure, Histogram)
-    return rendered("title", figure=figure, about=about, parts=parts, curves=curves, hatched=hatched)
+    return rendered("title", figure=figure, unit=unit, parts=parts, curves=curves, hatched=hatched)
 
 
 def drawn(

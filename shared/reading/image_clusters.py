@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..metric.clusters import CLUSTERS, as_cluster_names
 from .columns.cells import noun_of
+from .limits import COMMANDS, Limits
 from .reasons import named
 from .rows.from_names import pattern_of
 from .rows.inputs import read_column
@@ -36,14 +37,17 @@ NO_CLUSTERS = ImageClusters()
 
 
 def clusters_of_images(
-    images: Sequence[str], clusters: str | None = None, clusters_from_name: str | None = None
+    images: Sequence[str],
+    clusters: str | None = None,
+    clusters_from_name: str | None = None,
+    limits: Limits = COMMANDS,
 ) -> ImageClusters:
     r"""The clusters of images by their names.
 
     Parameters: images, their names, such as cam1/0004; clusters, FILE or FILE:COLUMN of a table with a column that
     names the images, with or without their suffixes, and a column of clusters; clusters_from_name, a regular
     expression whose groups are the cluster, as in '(cam\d+)/', and whose only group may name it, as in
-    '(?P<camera>cam\d+)/'. By default there are none.
+    '(?P<camera>cam\d+)/'; limits, of the table's size. By default there are none.
 
     Raises ValueError for both, for a name that the pattern does not match, and for a table that lacks an image or its
     cluster, or names one twice.
@@ -55,11 +59,11 @@ def clusters_of_images(
         own = [*map(str, pattern.values(images))]
         noun = noun_of([pattern.made]) or NO_CLUSTERS.noun
         return ImageClusters(own, noun, [f"Clusters: {len({*own}):,} of {len(images):,} images, by their names."])
-    return NO_CLUSTERS if clusters is None else _of_table(images, clusters)
+    return NO_CLUSTERS if clusters is None else _of_table(images, clusters, limits)
 
 
-def _of_table(images: Sequence[str], place: str) -> ImageClusters:
-    cells, sheet = read_column(place, CLUSTERS)
+def _of_table(images: Sequence[str], place: str, limits: Limits) -> ImageClusters:
+    cells, sheet = read_column(place, CLUSTERS, limits)
     column = sheet.taken[0]
     with named(sheet.name):
         rows = _rows_of_images(images, [(name, own) for name, own, _ in row_names(sheet.table) if name != column])

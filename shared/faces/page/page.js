@@ -7,6 +7,12 @@ window.openworld = {
       trigger("select", { value: event.target.value, kind });
     });
   },
+  // the secret of files that were dropped on the front page, or here before: Back and a reload find them again
+  held() {
+    const secret = location.hash.slice(1) || history.state?.held || "";
+    if (location.hash) history.replaceState({ ...history.state, held: secret }, "", location.pathname + location.search);
+    return secret;
+  },
   // press the link to a file that has just been made
   download() {
     setTimeout(() => document.querySelector("#download")?.click(), 50);
@@ -17,8 +23,15 @@ window.openworld = {
 new MutationObserver(() => {
   const name = document.querySelector(".heading h1")?.textContent;
   if (!name) return;
-  const title = `${name} · openworld-metrics`;
+  const title = name === "openworld-metrics" ? name : `${name} · openworld-metrics`;
   if (document.title !== title) document.title = title;
+  const secret = document.querySelector(".data")?.dataset.held;
+  if (secret && history.state?.held !== secret) history.replaceState({ ...history.state, held: secret }, "");
+  const only = document.querySelector("a[data-open]");
+  if (only) {
+    only.removeAttribute("data-open");
+    location.assign(only.href);
+  }
   const results = document.querySelector(".results");
   if (results && !document.querySelector(".skip")) {
     document.body.insertAdjacentHTML("afterbegin", '<nav aria-label="Skip"><a class="skip" href="#">Skip to the results</a></nav>');
@@ -45,7 +58,7 @@ window.addEventListener("beforeunload", (event) => {
 // files that are too large are not sent: the server would refuse them without a reason
 function refused(event, files) {
   const size = [...files].reduce((sum, file) => sum + file.size, 0);
-  const rail = document.querySelector(".rail");
+  const rail = document.querySelector(".rail, .drop");
   rail?.querySelector(".too-large")?.remove();
   if (!rail || size <= window.openworldLimit) {
     holdsFiles ||= size > 0;
@@ -58,8 +71,10 @@ function refused(event, files) {
   said.className = "said error too-large";
   said.setAttribute("role", "alert");
   said.textContent = `${files[0].name}: pages take at most ${takes} at once, not ${has}. The command reads it: `
-    + `openworld-metrics compute ${document.querySelector(".heading h1")?.textContent} ${files[0].name}`;
-  rail.querySelector(".data")?.after(said);
+    + `openworld-metrics compute ${rail.matches(".drop") ? "METRIC" : document.querySelector(".heading h1")?.textContent} `
+    + files[0].name;
+  if (rail.matches(".drop")) rail.append(said);
+  else rail.querySelector(".data")?.after(said);
 }
 document.addEventListener("change", (event) => {
   if (event.target.type === "file") refused(event, event.target.files);

@@ -156,6 +156,9 @@ class Page:
         self._on([p["wanted"].change], self._opened, "wanted")
         for place in range(len(self.inputs)):
             self._on([p[f"file{place}"].upload], partial(self._uploaded, place), f"file{place}")
+        if "clusters" in p:
+            self._on([p["clusters_from_name"].submit, p["clusters_from_name"].blur], self._clustered)
+            self._on([p["clusters"].upload], self._tabled, "clusters")
         if "photographs" in p:
             self._on([p["photographs"].upload], self._photographed, "photographs")
         p["stop"].click(self._stopped, None, [p["state"], p["stop"]], **QUIET)
@@ -181,12 +184,12 @@ class Page:
             written.success(None, None, None, js="() => openworld.download()", api_visibility="private")
         p["link"].click(self._link, fields, p["address"], **QUIET)
         p["again"].click(lambda: None, None, None, **NEWEST)  # pressed by page.js
-        demo.load(self._wanted, None, p["wanted"], **QUIET)
+        demo.load(self._wanted, p["held"], p["wanted"], js="() => [openworld.held()]", **QUIET)
 
     def _on(self, triggers: list[Any], handler: Handler, *first: str) -> None:
         """Connect events to a handler of several updates, of any component; it takes a `Visit`, and first values."""
         kinds = ("add", "paste", "of-", "groups", "read_as", "leave_out", "by_position", "choose-", "metric", "option-")
-        names = [name for name in self.parts if name.startswith((*kinds, "copied"))]
+        names = [name for name in self.parts if name.startswith((*kinds, "copied", "clusters_from_name"))]
 
         @gathered
         async def handle(request: gr.Request, source: Any, done: Any, *values: Any) -> Updates:
@@ -219,6 +222,7 @@ class Page:
         for name in ("answers", "source", "done", "wanted"):
             p[name] = gr.State(None)
         p["stamp"] = gr.Textbox("", visible=False)
+        p["held"] = gr.Textbox("", visible=False)
         p["data"] = _html(view.data_card(*self._example_card()))
         with gr.Column(min_width=0, elem_classes="folds"):
             for place, label in enumerate(self.inputs):
@@ -235,6 +239,11 @@ class Page:
                     p["photographs"] = gr.File(
                         label="Photos", file_count="multiple", file_types=[*PHOTOS], height=76, elem_classes="photos"
                     )
+                with gr.Accordion("Images that depend on each other", open=False, elem_id="clusters"):
+                    label, hint = "Clusters, by a pattern of names", r"such as (?P<video>video_\d+)"
+                    p["clusters_from_name"] = gr.Textbox(label=label, placeholder=hint, max_lines=1, elem_id="pattern")
+                    label = "Or a table of names and clusters"
+                    p["clusters"] = gr.File(label=label, height=76, elem_classes="photos", elem_id="table")
             p["add"] = gr.Checkbox(False, label="Add as another model", container=False, elem_id="add")
             with gr.Accordion("Or paste cells of a spreadsheet", open=False):
                 for place, label in enumerate(self.inputs):
@@ -350,7 +359,9 @@ class Page:
         columns = [column.name for column in layout_of(self.metric).columns]
         chosen = {name: value for name, (_, value) in self.form.choices.items() if held[f"choose-{name}"]}
         options = {name: held[f"option-{name}"] for name in self.options}
-        uploads, pasted, photographs = visit.source or self._example
+        uploads, pasted, photographs, clusters = visit.source or self._example
+        pattern = (held.get("clusters_from_name") or "").strip()
+        chosen |= ({"clusters_from_name": pattern} if pattern else {}) | ({"clusters": clusters} if clusters else {})
         return Request(
             metric,
             uploads,
@@ -377,7 +388,7 @@ class Page:
         is_corrected = {*map(os.path.basename, paths)} == earlier  # so that what was chosen stays
         how: dict[str, Any] = {"added": paths} if is_added else {} if is_corrected else {"wishes": {}}
         pasted = ["" if i == place else text for i, text in enumerate(source.pasted)]
-        source = Held(uploads, pasted, source.photographs)
+        source = source._replace(files=uploads, pasted=pasted)
         yield {self.parts[f"file{place}"]: None, self.parts["source"]: source}
         async for changes in self._look(visit._replace(source=source), fresh=True, **how):
             yield changes
@@ -388,6 +399,28 @@ class Page:
         source = (visit.source or self._example)._replace(photographs=[file["path"] for file in dropped])
         yield {self.parts["photographs"]: None, self.parts["source"]: source}
         async for changes in self._compute(visit._replace(source=source)):
+            yield changes
+
+    async def _clustered(self, visit: Visit) -> Updates:
+        """Draw images together by a pattern of their names, which takes the place of a table."""
+        before, _ = visit.done or (self._example_request, 0.0)
+        source = visit.source or self._example
+        if (visit.values["clusters_from_name"] or "").strip() and source.clusters:
+            source = source._replace(clusters="")
+            yield {self.parts["source"]: source}
+            visit = visit._replace(source=source)
+        if self._request(visit).choices != before.choices:
+            async for changes in self._look(visit):
+                yield changes
+
+    async def _tabled(self, visit: Visit, dropped: Any) -> Updates:
+        """Draw images together by a table, which takes the place of a pattern."""
+        if not dropped:
+            return
+        source = (visit.source or self._example)._replace(clusters=dropped["path"])
+        yield {self.parts["clusters"]: None, self.parts["clusters_from_name"]: "", self.parts["source"]: source}
+        values = {**visit.values, "clusters_from_name": ""}
+        async for changes in self._look(visit._replace(source=source, values=values)):
             yield changes
 
     async def _pasted(self, visit: Visit) -> Updates:
@@ -464,7 +497,7 @@ class Page:
         p, face = self.parts, form.in_form(self.metric)
         seen = replace(seen, notes=[spelled(note, face) for note in seen.notes])
         card = (
-            view.data_card(seen, session.named(source.files, source.pasted), False)
+            view.data_card(seen, session.named(source.files, source.pasted), False, secret=session.deposit(source))
             if source
             else view.data_card(*self._example_card())
         )
@@ -649,16 +682,25 @@ class Page:
         query = form.query_of(self.metric, dict(zip(self.options, values)))
         return gr.update(value=html.rendered("address", query=query), visible=True)
 
-    def _wanted(self, request: gr.Request) -> dict[str, Any] | None:
+    def _wanted(self, request: gr.Request, secret: str) -> tuple[dict[str, Any], Held | None] | None:
+        """The options of a link, and the files that were dropped on the front page, or here before the visitor left."""
         work.start()
-        return form.from_query(self.metric, dict(request.query_params)) or None
+        options = form.from_query(self.metric, dict(request.query_params))
+        held = session.deposited(secret)
+        fits = held is not None and len(held.files) == len(self.inputs)
+        return (options, held if fits else None) if options or fits else None
 
     async def _opened(self, visit: Visit, wanted: Any) -> Updates:
         if not wanted:
             return
-        controls = {f"option-{name}": value for name, value in wanted.items()}
+        options, source = wanted
+        controls = {f"option-{name}": value for name, value in options.items()}
         yield {self.parts[name]: gr.update(value=value) for name, value in controls.items()}
-        async for changes in self._compute(visit._replace(values={**visit.values, **controls})):
+        visit = visit._replace(values={**visit.values, **controls})
+        if source is not None:
+            yield {self.parts["source"]: source}
+            visit = visit._replace(source=source)
+        async for changes in self._compute(visit) if source is None else self._look(visit, fresh=True):
             yield changes
 
     def _usual(self, metric: str) -> dict[str, Any]:

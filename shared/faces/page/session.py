@@ -11,15 +11,18 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 LIFETIME = 3600  # seconds that a file may be taken away
+MAX_DEPOSITS = 1_000
 Models = Mapping[str, Sequence[str]]  # paths by the name of a model
+_deposits: dict[str, tuple[float, Held]] = {}
 
 
 class Held(NamedTuple):
-    """The files of each input, its pasted cells, and photographs behind images."""
+    """The files of each input, its pasted cells, photographs behind images, and a table of the images' clusters."""
 
     files: Sequence[Models]
     pasted: Sequence[str] = ()
     photographs: Sequence[str] = ()
+    clusters: str = ""
 
 
 def added(models: Models, paths: Sequence[str]) -> dict[str, list[str]]:
@@ -36,6 +39,26 @@ def added(models: Models, paths: Sequence[str]) -> dict[str, list[str]]:
     while name in models_with:
         name, number = f"{stem} {number}", number + 1
     return {**models_with, name: [*paths]}
+
+
+def deposit(held: Held) -> str:
+    """Keep the files of a page for an hour, and return the secret by which another page of the visitor takes them."""
+    now = time.monotonic()
+    for secret, (until, _) in [*_deposits.items()]:
+        if until < now or len(_deposits) >= MAX_DEPOSITS:
+            del _deposits[secret]
+    secret = secrets.token_urlsafe(16)
+    _deposits[secret] = now + LIFETIME, held
+    return secret
+
+
+def deposited(secret: str) -> Held | None:
+    """The files of a secret of `deposit`; None for another one, or where they are no longer there."""
+    until, held = _deposits.get(secret, (0.0, None))
+    if held is None or until < time.monotonic():
+        return None
+    paths = [Path(path) for models in held.files for own in models.values() for path in own]
+    return held if all(path.exists() for path in paths) else None
 
 
 def named(files: Sequence[Models], pasted: Sequence[str] = ()) -> str:

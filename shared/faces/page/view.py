@@ -125,10 +125,11 @@ def images(answer: Answer, chosen: int, kind: str = "") -> str:
     return html.rendered("images", name=image.name, ratio=round(html.ratio_of(image), 4), **parts)
 
 
-def data_card(look: Look, names: str, example: bool, origin: str = "") -> str:
-    """The data of a page: the names of files, their size, and the roles of columns."""
+def data_card(look: Look, names: str, example: bool, origin: str = "", secret: str = "") -> str:
+    """The data of a page: the names of files, their size, and the roles of columns; secret, of `session.deposit`."""
     rows = [*zip(*(cells for _, _, cells in look.first))] if look.first else []
-    return html.rendered("data", look=look, names=names, roles=look.roles, rows=rows, example=example, origin=origin)
+    about = {"names": names, "example": example, "origin": origin, "secret": secret}
+    return html.rendered("data", look=look, roles=look.roles, rows=rows, **about)
 
 
 def said(text: str, kind: str = "error") -> Props:

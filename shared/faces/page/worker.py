@@ -257,7 +257,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
             paths = {"pasted": [pasted]}
         inputs.append(paths)
     flat = [[path for own in models.values() for path in own] for models in inputs]
-    for places in flat:
+    for places in (*flat, [Path(path) for path in [request.choices.get("clusters")] if path]):
         PAGES.check_files(places)
     if not any(flat):
         raise ValueError("expected a file, got none")
@@ -336,6 +336,8 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         )
     else:
         choices = _choices(request)
+        if "clusters" in choices:
+            choices["clusters"] = Path(choices["clusters"]).name
     flags = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
     return Source(inputs, choices | {name: True for name, is_set in flags.items() if is_set})
 

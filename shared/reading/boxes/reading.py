@@ -254,7 +254,7 @@ def read_boxes(
     }
     census = Census.of([dataset.census, *(one.census for one in several.values())])
     more: dict[str, Any] = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
-    clustered = clusters_of_images(dataset.names, clusters, clusters_from_name)
+    clustered = clusters_of_images(dataset.names, clusters, clusters_from_name, limits)
     more |= clustered.column
     options, guess = guessed_options(
         labels_of([boxes for one in several.values() for boxes in one.predictions]),

@@ -212,6 +212,7 @@ def read_maps(
         regions=regions,
         clusters=clusters,
         clusters_from_name=clusters_from_name,
+        limits=limits,
     )
     options = {**reading.options, **({"levels": levels} if levels != AnomalySuite.levels else {})}
     return replace(reading, options=options, guesses=reading.guesses if layout is None else [])
@@ -229,6 +230,7 @@ def reading_of(
     regions: str = AnomalySuite.regions,
     clusters: str | None = None,
     clusters_from_name: str | None = None,
+    limits: Limits = COMMANDS,
 ) -> MapReading:
     """The reading of the maps of models, by name, as of `list_models`; see `read_maps`."""
     for each in models.values():
@@ -241,7 +243,7 @@ def reading_of(
     several = len(listed.by_category) > 1 and listed.data.layout is not None
     names = _names([image for image, _, _ in rows], several)
     by_key = {image.key: name for name, (image, _, _) in zip(names, rows)}  # a normal image may be in several rows
-    clustered = clusters_of_images([*by_key.values()], clusters, clusters_from_name)
+    clustered = clusters_of_images([*by_key.values()], clusters, clusters_from_name, limits)
     cluster_of = dict(zip(by_key, clustered.names))
     for name, each in models.items():
         read = map_reader(

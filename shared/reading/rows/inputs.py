@@ -19,7 +19,7 @@ from ..columns.guesses import check_direction, guessed_by_name, guessed_by_value
 from ..columns.kinds import Column, Names, Scores as ScoresColumn
 from ..columns.metrics import Layout
 from ..cures import ANY, Advice, Cure
-from ..limits import Limits
+from ..limits import COMMANDS, Limits
 from ..places import Archives, files_below, unsigned
 from ..reading import as_paths
 from ..reasons import named, some
@@ -340,10 +340,10 @@ def _of_sides(layout: Layout, by_path: Mapping[Path, Table], sides: Mapping[Path
     return table, [f"{some(known)} holds known samples, {some(unknown)} unknown ones, by their names"]
 
 
-def read_column(place: str, name: str) -> tuple[Any, Sheet]:
+def read_column(place: str, name: str, limits: Limits = COMMANDS) -> tuple[Any, Sheet]:
     """The cells of one column as they stand, from its place, FILE or FILE:COLUMN, and the sheet that it is of."""
     path, picked = split_place(place)
-    table = read_table(path, picked)
+    table = read_table(path, picked, limits)
     with named(place):
         names = picked_names(Names(name, required=False), table, picked)
         return whole(Column(name).part(names[0], table)), Sheet(path.name, table, names)

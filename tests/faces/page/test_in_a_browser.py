@@ -14,6 +14,10 @@ import pytest
 from PIL import Image
 
 from openworld_metrics.answers.saved import saved_answers
+from openworld_metrics.faces.page.fits import pages
+from openworld_metrics.faces.page.form import from_query
+from openworld_metrics.faces.page.page import examples
+from openworld_metrics.faces.page.worker import best_of
 from openworld_metrics.loading import METRICS, metric_class, script
 from tests.faces.page.conftest import NARROW, WIDE, opened_pages
 from tests.waiting import until
@@ -106,7 +110,7 @@ def test_a_picture_is_whole_on_the_first_screen(metric: str, opened: Open) -> No
         assert place(tab, "#slider input[type=range]")["bottom"] <= SLIDERS[metric]
     elif tab.locator(".images").count():
         assert place(tab, ".images .outcomes")["bottom"] <= 800
-        assert place(tab, ".images .gallery label")["right"] > 1000
+        assert place(tab, ".images .gallery")["right"] > 1200
     else:
         assert place(tab, picture)["bottom"] <= 800
     tab.set_viewport_size(NARROW)
@@ -413,8 +417,67 @@ def test_maps_of_two_models_and_other_sizes(opened: Open) -> None:
 
 
 def test_from_the_front_page_to_a_metric(opened: Open) -> None:
+    """Each page has a card with a picture and the first number of its example, and what visitors have leads to it."""
     tab = opened("")
     check_access(tab, "light")
-    assert tab.locator(".cards .card").count() == len(METRICS)
+    cards = tab.locator(".cards .card")
+    assert cards.count() == len(pages())
+    for metric, *_ in pages():
+        answer = best_of(examples(metric))
+        value = answer.numbers[answer.model][0].value
+        card = tab.locator(f".cards .card[href='{metric}']")
+        assert float(card.locator(".head b").inner_text()) == pytest.approx(value, abs=6e-4)
+        picture = card.locator(":is(svg, img)").first.bounding_box()
+        assert 80 <= picture["width"] <= 132
+        assert picture["height"] == pytest.approx(88, abs=1)
+    tab.set_viewport_size({"width": 1280, "height": 800})
+    assert place(tab, ".foot")["bottom"] <= 800
+    addresses = tab.locator(".have a").evaluate_all("all => all.map(one => one.getAttribute('href'))")
+    assert {address.partition("?")[0] for address in addresses} == {names[0] for names in pages()} - {"macro_open_f"}
+    for address in addresses:
+        metric, _, query = address.partition("?")
+        options = from_query(metric, dict(part.split("=") for part in query.split("&") if part))
+        metric_class(metric)(**options)
+    tab.set_viewport_size(NARROW)
+    assert tab.evaluate("document.documentElement.scrollWidth") == 400
     tab.locator(".cards .card", has_text="ood_bench").click()
     tab.locator("h1", has_text="ood_bench").wait_for()
+
+
+def test_files_dropped_on_the_front_page_open_the_page_that_fits(opened: Open) -> None:
+    """Boxes open their page with both files in their places; scores that several pages can take are offered to them."""
+    tab, own = opened(""), two_sides()
+    upload(tab, {"true.zip": boxes_zip(-1.0), "pred.zip": boxes_zip(0.0)})
+    tab.locator("h1", has_text="openset_detection").wait_for()
+    computed(tab, "pred.zip, true.zip")
+    assert numbers(tab)[0] == 1.0
+    tab.goto(tab.url.rpartition("/")[0] + "/")
+    upload(tab, {"mine.csv": csv({"knn": own["b"], "is_ood": own["label"]})})
+    tab.locator(".opens a", has_text="ood_bench").or_(tab.locator("h1", has_text="ood_bench")).first.wait_for()
+    if tab.locator(".opens a").count():
+        tab.locator(".opens a", has_text="ood_bench").click()
+    computed(tab, "mine.csv")
+    assert numbers(tab)[0] == pytest.approx(auroc(own["b"], own["label"]), abs=6e-4)
+    assert "#" not in tab.url
+
+
+def test_back_finds_the_files_again(opened: Open) -> None:
+    """Back opens the files that were there; another visit opens the example."""
+    tab, own = opened("ood_bench"), two_sides()
+    upload(tab, {"mine.csv": csv(own)})
+    computed(tab, "mine.csv")
+    before = numbers(tab)
+    tab.locator(".nav-holder a", has_text="openauc").click()
+    tab.locator("h1", has_text="openauc").wait_for()
+    tab.go_back()
+    computed(tab, "mine.csv")
+    assert numbers(tab) == before
+    tab.locator(".nav-holder a", has_text="ood_bench").click()
+    tab.locator(".data .line b", has_text="digits.npz").wait_for()
+
+
+def test_files_that_fit_no_page_are_offered_to_all(opened: Open) -> None:
+    tab = opened("")
+    upload(tab, {"odd.csv": b"a,b\nx,y\nz,w\n"})
+    tab.locator(".opens", has_text="no page fits").wait_for()
+    assert tab.locator(".opens a").count() >= 4
