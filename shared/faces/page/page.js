@@ -10,7 +10,7 @@ window.openworld = {
   // the secret of files that were dropped on the front page, or here before: Back and a reload find them again
   held() {
     const secret = location.hash.slice(1) || history.state?.held || "";
-    if (location.hash) history.replaceState({ ...history.state, held: secret }, "", location.pathname + location.search);
+    history.replaceState({ ...history.state, held: secret }, "");
     return secret;
   },
   // press the link to a file that has just been made
@@ -27,6 +27,7 @@ new MutationObserver(() => {
   if (document.title !== title) document.title = title;
   const secret = document.querySelector(".data")?.dataset.held;
   if (secret && history.state?.held !== secret) history.replaceState({ ...history.state, held: secret }, "");
+  if (location.hash && history.state?.held) history.replaceState(history.state, "", location.pathname + location.search);
   const only = document.querySelector("a[data-open]");
   if (only) {
     only.removeAttribute("data-open");

@@ -695,11 +695,9 @@ class Page:
             return
         options, source = wanted
         controls = {f"option-{name}": value for name, value in options.items()}
-        yield {self.parts[name]: gr.update(value=value) for name, value in controls.items()}
-        visit = visit._replace(values={**visit.values, **controls})
-        if source is not None:
-            yield {self.parts["source"]: source}
-            visit = visit._replace(source=source)
+        changes: dict[Any, Any] = {self.parts[name]: gr.update(value=value) for name, value in controls.items()}
+        yield changes | ({} if source is None else {self.parts["source"]: source})
+        visit = visit._replace(values={**visit.values, **controls}, source=source or visit.source)
         async for changes in self._compute(visit) if source is None else self._look(visit, fresh=True):
             yield changes
 
