@@ -242,7 +242,7 @@ class Page:
                 with gr.Accordion("Images that depend on each other", open=False, elem_id="clusters"):
                     label, hint = "Clusters, by a pattern of names", r"such as (?P<video>video_\d+)"
                     p["clusters_from_name"] = gr.Textbox(label=label, placeholder=hint, max_lines=1, elem_id="pattern")
-                    label = "Or a table of names and clusters"
+                    label = "Or a table of names, with a column clusters"
                     p["clusters"] = gr.File(label=label, height=76, elem_classes="photos", elem_id="table")
             p["add"] = gr.Checkbox(False, label="Add as another model", container=False, elem_id="add")
             with gr.Accordion("Or paste cells of a spreadsheet", open=False):

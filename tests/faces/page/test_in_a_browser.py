@@ -385,6 +385,29 @@ def test_boxes(opened: Open) -> None:
     assert "/tmp" not in alert.inner_text()
 
 
+def test_images_are_drawn_in_clusters(opened: Open) -> None:
+    """By a pattern of names, or by a table, of which the last one counts; the notes and the code say so."""
+    tab = opened("openset_detection")
+    upload(tab, {"pred.zip": boxes_zip(0.0)})
+    tab.locator(".data .line b", has_text="pred.zip").wait_for()
+    upload(tab, {"true.zip": boxes_zip(-1.0)}, place=1)
+    computed(tab, "true.zip")
+    tab.get_by_role("button", name="Images that depend").click()
+    tab.locator("#pattern :is(input, textarea)").fill("(?P<video>[01])")
+    tab.keyboard.press("Enter")
+    alert = tab.locator("[role=alert]")
+    alert.wait_for()
+    assert "clusters_from_name" in alert.inner_text()
+    tab.locator("#pattern :is(input, textarea)").fill("(?P<video>.)")
+    tab.keyboard.press("Enter")
+    tab.locator(".notes", has_text="Clusters: 3 of 3 images, by their names.").wait_for()
+    assert "clusters_from_name=" in tab.locator("#text textarea").input_value()
+    table = csv({"image": ["0", "1", "2"], "clusters": ["a", "a", "b"]})
+    tab.locator("#table input[type=file]").set_input_files([{"name": "t.csv", "mimeType": "", "buffer": table}])
+    tab.locator(".notes", has_text="Clusters: clusters of t.csv, by the names of images.").wait_for()
+    assert 'clusters="t.csv"' in tab.locator("#text textarea").input_value()
+
+
 def maps_zip(size: int, strength: float, masks: bool) -> bytes:
     file, rng = io.BytesIO(), np.random.default_rng(1)
     with zipfile.ZipFile(file, "w") as archive:
