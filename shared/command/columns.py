@@ -22,7 +22,7 @@ from ..metric.metric import SIBLING_COLUMNS, unknown_name
 from ..metric.states import COUNTS
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import sentence_of
-from ..reading.read import read
+from ..reading.read import holds, read
 from ..reading.reading import Reading
 from ..reading.reasons import with_text
 from ..reading.rows.from_names import FROM_NAMES
@@ -107,6 +107,8 @@ class Source(NamedTuple):
             raise unknown_name(metric, wrong, metric.columns)
         known = {column: place for column, place in self.places.items() if column in layout_of(name).names}
         if self.files:
+            if len(self.files) == 2 and not known and holds(name, [[Path(file)] for file in self.files]):
+                return read(name, *self.files, **{key: value for key, value in how.items() if value})
             columns: dict[str, Any] = {column: self._names(place) for column, place in known.items()}
             return read(name, [*self.files], columns=columns, **how)
         for column in self.places.keys() - known.keys():

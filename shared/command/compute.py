@@ -23,6 +23,7 @@ from ..metric.results import Summary
 from ..metric.states import COUNTS
 from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
+from ..reading.read import reads_images
 from ..written.results import MODELS, SAMPLES, as_json, census_record, drawn_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
@@ -132,7 +133,8 @@ def compute(
             complain(f"note: {note}")
         reading = reading if score is None else with_score(reading, score)
         reading = reading.whole() if is_drawn else reading
-        subject, settings = subject_of(name), {**chosen.options, **wanted}
+        subject, implied = subject_of(name), reading.options if reads_images(name) else {}
+        settings = {**chosen.options, **implied, **wanted}
         done = compute_models(
             subject,
             reading,

@@ -246,3 +246,24 @@ def test_what_was_drawn_is_said_in_a_pipe_too(here: Path, run: Run) -> None:
     code, output, errors = run(*two)
     assert (code, [*json.loads(output)["key"]]) == (0, ["auroc"])
     assert "note: 40 paired resamples, 12 speakers drawn" in errors
+
+
+def test_compute_reads_boxes_and_draws_their_clusters(here: Path, run: Run) -> None:
+    """Two folders of boxes are read as `read` reads them, with known classes and clusters by the names of images."""
+    for folder, label in (("predictions", 999), ("references", 7)):
+        Path(folder).mkdir()
+        for i in range(12):
+            confidence = " 0.9" if label == 999 else ""
+            unknown = label if i % 3 else 0
+            lines = [f"0 0.3 0.3 0.2 0.2{confidence}", f"{unknown} 0.7 0.7 0.2 0.2{confidence}"]
+            Path(folder, f"v{i // 3}_{i:02}.txt").write_text("\n".join(lines))
+    pattern = r"(?P<video>v\d+)"
+    command = ["compute", "openset_detection", "predictions", "references", "--clusters-from-name", pattern]
+    code, output, errors = run(*command, *FLAGS, "--format", "json")
+    assert code == 0
+    assert "Clusters: 4 of 12 images, by their names" in errors
+    reading = read("openset_detection", "predictions", "references", clusters_from_name=pattern)
+    wanted = OpenSetDetection(**DRAWN, **reading.options).compute(**reading.columns)
+    keys = ("U-Recall", "U-Recall_low", "U-Recall_high", "WI")
+    results = json.loads(output)
+    assert {key: results[key] for key in keys} == {key: wanted[key] for key in keys}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...answers.subject import subject_of
 from ...loading import METRICS
+from ...reading.cures import choices_of
 from ...reading.read import holds
 from .pairs import siblings
 from .session import Models
@@ -64,4 +65,4 @@ def _read(metric: str, inputs: Inputs) -> tuple[bool, bool]:
         except ValueError:
             return False, False
     seen = look(Request(metric, inputs))
-    return not seen.error, bool(seen.out or seen.resize or seen.joins)
+    return not seen.error, bool(seen.out or choices_of(seen.error))

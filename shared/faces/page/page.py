@@ -698,7 +698,7 @@ class Page:
         changes: dict[Any, Any] = {self.parts[name]: gr.update(value=value) for name, value in controls.items()}
         yield changes | ({} if source is None else {self.parts["source"]: source})
         visit = visit._replace(values={**visit.values, **controls}, source=source or visit.source)
-        async for changes in self._compute(visit) if source is None else self._look(visit, fresh=True):
+        async for changes in self._compute(visit) if source is None else self._look(visit, fresh=True, wishes={}):
             yield changes
 
     def _usual(self, metric: str) -> dict[str, Any]:
