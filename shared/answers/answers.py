@@ -145,7 +145,7 @@ def answers_from(
             "level": level,
             "caption": caption if differences else "",
             "noun": subject.noun,
-            "why": _sentence(done.why) if level is None and done.why else "",
+            "why": sentence(done.why) if level is None and done.why else "",
             "citation": citation,
             "files": [] if source is None else source.files,
             "options": {key: plain_option(value) for key, value in changed.items()},
