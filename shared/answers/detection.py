@@ -285,7 +285,7 @@ def notes(computed: Computed) -> list[str]:
 
 
 def beside(computed: Computed) -> Mapping[str, float]:
-    """COCO's averages of the known classes; what the metric calls unknown by its confidence is left out."""
+    """COCO's averages of the known classes, without boxes that are called unknown by their confidence."""
     state: Any = computed.state
     options = computed.options
     lowest = max(options["conf_threshold"], options["unknown_below"] or 0.0)

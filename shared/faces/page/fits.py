@@ -1,4 +1,4 @@
-"""The pages that files fit, by what the readers say of them."""
+"""The pages that fit files, as the readers tell."""
 
 from __future__ import annotations
 

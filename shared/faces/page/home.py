@@ -34,7 +34,7 @@ def build_home(*, local: bool = False) -> gr.Blocks:
             files = gr.File(
                 label="Drop your files", show_label=False, file_count="multiple", height=60, elem_id="file0"
             )
-            found = gr.HTML("", visible=False, apply_default_css=False)
+            links = gr.HTML("", visible=False, apply_default_css=False)
             have = [
                 (words, f"{metric}?{query}" if query else metric)
                 for metric, *_ in fits.pages()
@@ -42,7 +42,7 @@ def build_home(*, local: bool = False) -> gr.Blocks:
             ]
             gr.HTML(html.rendered("have", have=have), apply_default_css=False)
         gr.HTML(html.rendered("cards", cards=[_card(names) for names in fits.pages()]), apply_default_css=False)
-        files.upload(_opened, files, [files, found], **NEWEST)
+        files.upload(_opened, files, [files, links], **NEWEST)
         demo.load(work.start, None, None, **NEWEST)
         for name in METRICS:  # `demo.route` does the same, but makes the whole app anew after each page
             demo.pages.append((name, name, True))
