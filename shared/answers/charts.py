@@ -48,7 +48,7 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], *, 
     low, high = _axis([own[np.abs(own) < LARGE] for own in scores])
     number = sum(int(side.total) for *_, side in sides)
     edges = _edges(low, high, min(BINS, 5 + number // 2))
-    series, notes = [], [f"shares of all {number:,} samples"] if of_all else []
+    series, notes = [], []
     for (name, role, side), own in zip(sides, scores):
         sizes, inside = np.asarray(side.sizes), (own >= edges[0]) & (own <= edges[-1])
         shares = np.histogram(own[inside], edges, weights=sizes[inside])[0] / max(1, number if of_all else side.total)
