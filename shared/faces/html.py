@@ -418,7 +418,7 @@ def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
 
 
 def ratio_of(image: Image) -> float:
-    """The width of a picture, in heights of it."""
+    """The width of a picture in heights of it, 4/3 where its size is unknown."""
     across, down = image.size
     return 4 / 3 if across == down == 1 else across / down  # shares do not say the size
 

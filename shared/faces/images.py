@@ -47,7 +47,7 @@ def filters_of(images: Sequence[Image]) -> dict[str, str]:
 
 
 def kinds_of(image: Image, filters: Collection[str]) -> list[str]:
-    """The keys of the filters that show an image."""
+    """The keys of the filters that show an image: its kind, group, defect and errors."""
     names = {"group": image.group, "defect": _defect(image)}
     keys = [image.kind, *(_key(what, name) for what, name in names.items() if name)]
     return [*sorted({box.role for box in image.boxes} & {*filters}), *filter(None, keys)]
