@@ -114,8 +114,8 @@ def _pro_points(computed: Computed, limit: float) -> Points:
     drawn = _Vertices(*ends, np.append(np.asarray(full["threshold"])[inside], np.nan))
     if len(drawn.fpr) > points:
         drawn = thinned(drawn, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), points)
-    said = said_at(drawn.threshold[:-1].tolist(), sides(computed, "pixel"), *_ENDS)
-    return drawn.fpr.tolist(), drawn.pro.tolist(), [*said, "at the limit"]
+    texts = said_at(drawn.threshold[:-1].tolist(), sides(computed, "pixel"), *_ENDS)
+    return drawn.fpr.tolist(), drawn.pro.tolist(), [*texts, "at the limit"]
 
 
 def decisions(computed: Computed) -> Decisions:
@@ -142,10 +142,10 @@ def kinds_of_images(computed: Computed) -> list[Bars]:
     threshold = threshold_of(computed, "image")
     if threshold is None:
         return []
-    own, names = distinct(computed), computed.reading.images
-    scores, labels = (np.asarray(computed.state[f"image_{name}"])[own] for name in ("scores", "labels"))
+    firsts, names = distinct(computed), computed.reading.images
+    scores, labels = (np.asarray(computed.state[f"image_{name}"])[firsts] for name in ("scores", "labels"))
     labels = labels.astype(bool)
-    named = [name for name, first in zip(names, own) if first] if len(names) == len(own) else [""] * len(own)
+    named = [name for name, first in zip(names, firsts) if first] if len(names) == len(firsts) else [""] * len(firsts)
     named = [name.removeprefix(f"{computed.group.partition('/')[0]}/") for name in named]
     kinds = np.asarray([name.rpartition("/")[0] or re.sub(r"[\s_-]*\d*$", "", name) or "anomalous" for name in named])
     if len({*kinds[labels].tolist()}) > _MOST_KINDS:
@@ -178,10 +178,10 @@ def worst(computed: Computed) -> Sequence[Worst]:
     """The normal images with the highest scores, and the anomalous ones with the lowest."""
     if "image" not in levels_of(computed):
         return []
-    own, labels = distinct(computed), np.asarray(computed.state["image_labels"], bool)
+    firsts, labels = distinct(computed), np.asarray(computed.state["image_labels"], bool)
     scores = np.asarray(computed.state["image_scores"], np.float64)
     on_images = "pixel" not in levels_of(computed)
-    return worst_of_sides(computed, scores, (own & ~labels, own & labels), WORDS[::-1], decided=on_images)
+    return worst_of_sides(computed, scores, (firsts & ~labels, firsts & labels), WORDS[::-1], decided=on_images)
 
 
 @dataclass(frozen=True)
@@ -275,8 +275,8 @@ def images(computed: Computed) -> Pictures:
 
     Beside it are its photograph, and the maps of the other models.
     """
-    own = judged(computed)
-    kinds = own.of_kinds(np.flatnonzero(distinct(computed)))
+    judgement = judged(computed)
+    kinds = judgement.of_kinds(np.flatnonzero(distinct(computed)))
     most, draw = _OF_A_GROUP if computed.group else _OF_A_KIND, _drawing(computed)
     chosen = [(row, kind) for kind, rows in kinds.items() for row in rows[:most].tolist()]
     return Pictures([partial(draw, row, kind) for row, kind in chosen], [kind for _, kind in chosen])
@@ -288,17 +288,17 @@ def _drawing(computed: Computed) -> Callable[[int, str, int, int], Image]:
     It keeps files, and no pixels of a state.
     """
     models = [computed, *computed.rivals.values()]
-    own, every = judged(computed), [(one.model, judged(one), one.columns["predictions"]) for one in models]
+    judgement, every = judged(computed), [(one.model, judged(one), one.columns["predictions"]) for one in models]
     references, ignore_value = computed.columns["references"], computed.options["ignore_value"]
     names, group = [*map(str, computed.reading.images)], computed.group
-    at = threshold_text(own.at, sides(computed, "image")) if own.at is not None else ""
-    pixels_at = "" if own.pixels_at is None else threshold_text(own.pixels_at, sides(computed, "pixel"))
+    at = threshold_text(judgement.at, sides(computed, "image")) if judgement.at is not None else ""
+    pixels_at = "" if judgement.pixels_at is None else threshold_text(judgement.pixels_at, sides(computed, "pixel"))
     keys = [("true defect", "known")]
     if pixels_at:  # each of several categories has its own
         keys.append(("score > threshold of pixels" if group else f"score > {pixels_at}", "unknown"))
     first = computed.columns["predictions"]
     paths = [image.image for image, _ in first.files.pairs] if isinstance(first, Maps) else []
-    photographs, number = replace(computed, state={}, rivals={}, memo={}), len(own.scores)
+    photographs, number = replace(computed, state={}, rivals={}, memo={}), len(judgement.scores)
 
     @cache
     def reader() -> Any:
@@ -319,22 +319,22 @@ def _drawing(computed: Computed) -> Callable[[int, str, int, int], Image]:
             drawn = partial(draw_map, score_map, mask, one.pixels_at, one.scale, void=void)
             side = min(most_pixels, max(LEAST, *(score_map.shape if photo is None else photo.size)))
             small = drawn(photograph=photo, side=THUMBNAIL)
-            above = ">" if own.at is not None and own.scores[row] > own.at else "≤"
-            said = own.said(row, kind, (at, above))
+            above = ">" if judgement.at is not None and judgement.scores[row] > judgement.at else "≤"
+            sentence = judgement.said(row, kind, (at, above))
             pictures.append(
                 Image(
-                    name if one is own else f"{name}, {model}",
+                    name if one is judgement else f"{name}, {model}",
                     score_map.shape[::-1],
                     data_url(drawn(photograph=photo, side=side), most),
-                    said=said if one is own else "",
+                    said=sentence if one is judgement else "",
                     thumbnail=data_url(small, quality=72),
-                    alt=f"Anomaly map of {name}: {said}" if one is own else f"Map of {model}, {name}",
+                    alt=f"Anomaly map of {name}: {sentence}" if one is judgement else f"Map of {model}, {name}",
                     keys=keys,
                     kind=kind,
                     group=group,
                 )
             )
-            if photo is not None and one is own:
+            if photo is not None and one is judgement:
                 plain = data_url(drawn(photograph=photo, heat=False, side=side), most)
                 pictures.append(Image(name, photo.size, plain, alt=f"Photograph of {name}"))
         return replace(pictures[0], beside=pictures[1:])
@@ -353,20 +353,20 @@ def united(reference: Any, ignore_value: int | None) -> tuple[np.ndarray, np.nda
 
 def samples(computed: Computed) -> dict[str, list[Any]]:
     """The images of a group, once each: names, whether they are anomalous, and whether they are called so."""
-    own, first = judged(computed), np.flatnonzero(distinct(computed))
+    judgement, first = judged(computed), np.flatnonzero(distinct(computed))
     names = computed.reading.images
-    above = exceeds(own.scores[first], own.at) if own.at is not None else np.zeros(len(first), bool)
+    above = exceeds(judgement.scores[first], judgement.at) if judgement.at is not None else np.zeros(len(first), bool)
     return {
         "name": [names[row] for row in first.tolist()] if names else first.tolist(),
-        "anomalous": own.labels[first].tolist(),
-        **({"called": above.tolist()} if own.at is not None else {}),
+        "anomalous": judgement.labels[first].tolist(),
+        **({"called": above.tolist()} if judgement.at is not None else {}),
     }
 
 
 def thresholds(computed: Computed) -> dict[str, str]:
     """The thresholds of the levels that are judged, as the shortest decimals that make the same decisions."""
     at = {level: threshold_of(computed, level) for level in levels_of(computed)}
-    return {level: threshold_text(own, sides(computed, level)) for level, own in at.items() if own is not None}
+    return {level: threshold_text(value, sides(computed, level)) for level, value in at.items() if value is not None}
 
 
 def joined_groups(computed: Computed, groups: Sequence[Group]) -> Group:

@@ -311,23 +311,23 @@ def _sections(subject: Subject, summary: Summary, leading: Sequence[str]) -> dic
     rest = [key for key in scalars(summary.results) if key not in leading]
     sections: dict[str, list[str]] = {}
     for title, pattern in {**subject.sections, "Others": ".*"}.items():
-        own = [key for key in rest if re.fullmatch(pattern, key)]
-        rest = [key for key in rest if key not in own]
-        if own:
-            sections[title] = own
+        matching = [key for key in rest if re.fullmatch(pattern, key)]
+        rest = [key for key in rest if key not in matching]
+        if matching:
+            sections[title] = matching
     return sections
 
 
 def _for_paper(subject: Subject, numbers: Sequence[Number], computed: Computed, level: float | None) -> str:
     """The leading numbers of a model as a sentence, in plain text."""
-    said = []
+    phrases = []
     for number in numbers:
         text = f"{number.title} = {number_text(number.value)}"
         if number.interval is not None and level is not None:
             low, high = map(number_text, number.interval)
             text += f" ({100 * level:g} % interval {low} to {high})"
-        said.append(text)
-    listed = " and ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+        phrases.append(text)
+    listed = " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
     over = f" ({numbers[0].note.partition(' (')[0]})" if numbers and numbers[0].note else ""
     which = f"For {computed.model}, we" if computed.rivals else "We"
     method = f"computed with {subject.name} of openworld-metrics{subject.method(computed.options)}"

@@ -132,14 +132,16 @@ class BoxErrors:
         kind = _KINDS[self._kinds[row]]
         about = int(self._outcomes.matched[row] if kind == FOUND else self._errors.about[row])
         score, label = self._outcomes.boxes.predictions[row, 4:].tolist()
-        own = self.name(self._references[about, 4]) if about >= 0 else ""
+        true_name = self.name(self._references[about, 4]) if about >= 0 else ""
         outcome = "right" if kind == FOUND else _in_words(kind)
-        words = f"called {self.name(label)} ({score:.2f}){own and ', is '}{own}: {outcome}"
+        words = f"called {self.name(label)} ({score:.2f}){true_name and ', is '}{true_name}: {outcome}"
         is_misplaced = kind.startswith(("badly", "both"))
         role = "misplaced" if is_misplaced else _ROLES.get(kind, "nothing")
         box = Box(tuple(self._corners[row].tolist()), words, role, self.name(label), True)
         return (
-            [box, Box(tuple(self._references[about, :4].tolist()), own, "object", "", False)] if is_misplaced else [box]
+            [box, Box(tuple(self._references[about, :4].tolist()), true_name, "object", "", False)]
+            if is_misplaced
+            else [box]
         )
 
     def _missed(self, row: int) -> Box:
@@ -190,24 +192,24 @@ def drawing(computed: Computed) -> Callable[..., Image]:
     sides = computed.state["predictions"], computed.state["references"]
     are_shares = max(side[:, :4].max(initial=0) for side in sides) <= 1.5  # of the image, as in YOLO
 
-    def draw(row: int, every: Sequence[Box], said: str, shown: int, side: int = SIDE) -> Image:
+    def draw(row: int, every: Sequence[Box], note: str, shown: int, side: int = SIDE) -> Image:
         with extra("cli"):
             from .pictures import MOST_CHARACTERS, THUMBNAIL, data_url
         most = max(_LEAST, MOST_CHARACTERS // max(1, shown))
-        own, photo, boxes = reader()(row), None, every[:MOST_BOXES]
+        picture, photo, boxes = reader()(row), None, every[:MOST_BOXES]
         # the picture is scaled to the size that the data set says, in which boxes lie
         size: tuple[float, float] | None = reading.sizes[row] if reading.sizes else None
-        if own is not None:
-            photo, size = own[0], size or own[1]
+        if picture is not None:
+            photo, size = picture[0], size or picture[1]
         if are_shares:
             across, down = size = size or (1.0, 1.0)
             boxes = [replace(box, corners=_scaled(box.corners, across, down)) for box in boxes]
         size = size or _reach(every)
         name = reading.images[row] if reading.images else str(row)
-        left = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
+        omitted = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
         source = "" if photo is None else data_url(photo, most, side=side)
         thumbnail = "" if photo is None else data_url(photo, side=THUMBNAIL, quality=72)
-        return Image(name, size, source, boxes, said + left, thumbnail, f"{name}: {said}")
+        return Image(name, size, source, boxes, note + omitted, thumbnail, f"{name}: {note}")
 
     return draw
 

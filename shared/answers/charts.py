@@ -45,17 +45,18 @@ def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], *, 
     ([0.3333333333333333, 0.0, 0.0, 0.0, 0.0, 0.3333333333333333], '1 of 3 OOD scores lie beyond the axis')
     """
     scores = [np.asarray(side.scores, np.float64) for *_, side in sides]
-    low, high = _axis([own[np.abs(own) < LARGE] for own in scores])
+    low, high = _axis([values[np.abs(values) < LARGE] for values in scores])
     number = sum(int(side.total) for *_, side in sides)
     edges = _edges(low, high, min(BINS, 5 + number // 2))
     series, notes = [], []
-    for (name, role, side), own in zip(sides, scores):
-        sizes, inside = np.asarray(side.sizes), (own >= edges[0]) & (own <= edges[-1])
-        shares = np.histogram(own[inside], edges, weights=sizes[inside])[0] / max(1, number if of_all else side.total)
+    for (name, role, side), values in zip(sides, scores):
+        sizes, inside = np.asarray(side.sizes), (values >= edges[0]) & (values <= edges[-1])
+        total = max(1, number if of_all else side.total)
+        shares = np.histogram(values[inside], edges, weights=sizes[inside])[0] / total
         series.append(Series(name, role, edges[:-1].tolist(), shares.tolist()))
-        left = int(sizes[~inside].sum())
-        if left:
-            notes.append(f"{left:,} of {side.total:,} {name} scores lie beyond the axis")
+        outside = int(sizes[~inside].sum())
+        if outside:
+            notes.append(f"{outside:,} of {side.total:,} {name} scores lie beyond the axis")
     return Histogram(title, unit, series, float(edges[1] - edges[0]), note="; ".join(notes), of_all=of_all)
 
 
@@ -67,10 +68,10 @@ def _edges(low: float, high: float, number: int) -> np.ndarray:
 
 def _axis(sides: Sequence[np.ndarray]) -> tuple[float, float]:
     """The ends of an axis of finite scores: all of them or, where a few lie far out, all but these."""
-    there = [own for own in sides if len(own)] or [np.zeros(1)]
-    whole = min(own.min() for own in there), max(own.max() for own in there)
-    far = [math.ceil(FEW * len(own)) if len(own) >= 50 else 0 for own in there]  # scores are ascending
-    low, high = min(own[k] for own, k in zip(there, far)), max(own[-1 - k] for own, k in zip(there, far))
+    there = [side for side in sides if len(side)] or [np.zeros(1)]
+    whole = min(side.min() for side in there), max(side.max() for side in there)
+    far = [math.ceil(FEW * len(side)) if len(side) >= 50 else 0 for side in there]  # scores are ascending
+    low, high = min(side[k] for side, k in zip(there, far)), max(side[-1 - k] for side, k in zip(there, far))
     if high > low and whole[1] / 4 - whole[0] / 4 > high - low:  # divided first, so that it is finite
         margin = 0.05 * (high - low)
         return max(whole[0], low - margin), min(whole[1], high + margin)
@@ -94,12 +95,12 @@ def curves(
     for one in shown.all_models:
         if title not in one.memo:
             columns = points(one)
-            kept = drawn_vertices(*columns[:2], curve_points(one.points), steps=others.get("steps", False))
-            one.memo[title] = tuple([column[i] for i in kept] for column in columns)
-        x, y, said = one.memo[title]
+            vertices = drawn_vertices(*columns[:2], curve_points(one.points), steps=others.get("steps", False))
+            one.memo[title] = tuple([column[i] for i in vertices] for column in columns)
+        x, y, texts = one.memo[title]
         value = one.results.get(key)
         beside = value if isinstance(value, float) else None
-        series.append(Series(one.model, one.role, x, y, said, selected=one.place == shown.place, value=beside))
+        series.append(Series(one.model, one.role, x, y, texts, selected=one.place == shown.place, value=beside))
     return Curves(title, axes, series, **others)
 
 
@@ -131,14 +132,14 @@ def drawn_vertices(x: Sequence[float], y: Sequence[float], most: int, *, steps: 
         place = int(away.argmax())
         return -float(away[place]), first, first + 1 + place, last
 
-    kept, waiting = [0, len(x) - 1], [farthest(0, len(x) - 1)]
-    while len(kept) < most and waiting:
+    chosen, waiting = [0, len(x) - 1], [farthest(0, len(x) - 1)]
+    while len(chosen) < most and waiting:
         _, first, place, last = heapq.heappop(waiting)
-        kept.append(place)
+        chosen.append(place)
         for part in ((first, place), (place, last)):
             if part[1] - part[0] > 1:
                 heapq.heappush(waiting, farthest(*part))
-    return sorted(kept)
+    return sorted(chosen)
 
 
 def _distances(start: np.ndarray, end: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -159,9 +160,9 @@ def flagging(
     """The points of a curve such as `roc_curve` of the sides of a model, from its columns x and y."""
 
     def points(one: Computed) -> Points:
-        positives, negatives = own = sides(one)
+        positives, negatives = both = sides(one)
         table = curve(positives=positives, negatives=negatives, max_points=fine_points(one))
-        return table[x], table[y], said_at(table["threshold"], own, "everything flagged", "nothing flagged")
+        return table[x], table[y], said_at(table["threshold"], both, "everything flagged", "nothing flagged")
 
     return points
 
@@ -212,5 +213,5 @@ def names_of_rows(computed: Computed, rows: np.ndarray, number: int) -> dict[str
     columns: dict[str, list[Any]] = {
         "sample" if named else "row": [str(names[row]) if named else int(row) + 1 for row in rows.tolist()]
     }
-    own = [groups[row] for row in rows.tolist()] if len(groups) == number else []
-    return columns | ({"group": own} if any(own) else {})
+    row_groups = [groups[row] for row in rows.tolist()] if len(groups) == number else []
+    return columns | ({"group": row_groups} if any(row_groups) else {})

@@ -90,9 +90,13 @@ class Computation:
         """The comparison of two models, in either order: that of the other order is its mirror image."""
         if (first, second) in self.comparisons:
             return self.comparisons[first, second]
-        own = self.comparisons[second, first]
+        opposite = self.comparisons[second, first]
         return Comparison(
-            own.second, own.first, {key: -values for key, values in own.differences.items()}, own.level, own.drawn
+            opposite.second,
+            opposite.first,
+            {key: -values for key, values in opposite.differences.items()},
+            opposite.level,
+            opposite.drawn,
         )
 
 
@@ -157,16 +161,16 @@ def compute_models(
         total=reading.length, unit=" images" if subject.images_are_rows else " rows", shown=progress
     ) as bar:
         for category in reading.categories():
-            own = options_of(options, category.name)
+            settings = options_of(options, category.name)
             parts: dict[str, list[Part]] = {}
             here: dict[str, Computed] = {}
             for place, (model, columns) in enumerate(category.models.items()):
                 try:
                     if bounded or shown is not None:
-                        subject.check(columns, own)
+                        subject.check(columns, settings)
                     looks = keep or bounded or may_draw or bool(done.of)
                     metric, state = _added(
-                        subject, category, model, own, keep, may_draw, looks, bounded, several, bar.update
+                        subject, category, model, settings, keep, may_draw, looks, bounded, several, bar.update
                     )
                     done.metrics[model] = metric
                     parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
@@ -174,14 +178,14 @@ def compute_models(
                     text = sentence_of(error)
                     is_of_one = several and text.partition(":")[0] not in (*SHARED, *options)
                     raise type(error)(f"{model}: {text}" if is_of_one else text, *cures_of(error)) from error
-                here[model] = Computed(model, columns, state, own, Summary({}), reading, place=place, **common)
+                here[model] = Computed(model, columns, state, settings, Summary({}), reading, place=place, **common)
                 rows = dict.fromkeys(metric.group_names or [category.group], Results()) | _rows_of(parts[model])
                 if beside is not None:
                     rows = {group: beside(category, model, group, row) for group, row in rows.items()}
                 done.rows.setdefault(model, {}).update(rows)
             if not decided:
                 decided = True
-                done.level, done.why = _level(subject, here, parts, reading, own, intervals, bounded)
+                done.level, done.why = _level(subject, here, parts, reading, settings, intervals, bounded)
                 if done.why == SLOW:
                     may_draw, done.level, done.why, done.of = False, *_less(lighter)
             if done.level is not None and done.of:
@@ -193,7 +197,7 @@ def compute_models(
                     "",
                 )
             if done.level is not None:
-                drawing.append(partial(_draw, done, parts, own, drawn, automatic, alone))
+                drawing.append(partial(_draw, done, parts, settings, drawn, automatic, alone))
                 if numbers is None:
                     drawing.pop()()
             if shown is not None and not subject.pools and (category.group or category.rows.keys() - {ALL}):
@@ -288,7 +292,7 @@ def _rows_of(parts: Sequence[Part]) -> dict[str, Results]:
 
 
 def _are_enough(parts: Mapping[str, Sequence[Part]]) -> bool:
-    return all(are_enough(part.prepared) for own in parts.values() for part in own)
+    return all(are_enough(part.prepared) for model_parts in parts.values() for part in model_parts)
 
 
 def _level(
@@ -345,8 +349,8 @@ def _draw(
         return
     number, seed = options["n_resamples"], options["random_state"]
     try:
-        for model, own in parts.items() if alone else ():
-            for part in own:
+        for model, model_parts in parts.items() if alone else ():
+            for part in model_parts:
                 with named(part.name):
                     values, again = replicates(part.prepared, part.rates(), number, seed)
                 done.clusters.setdefault(model, []).append(part.draws(again))
@@ -389,13 +393,13 @@ def _show(
                 continue
             state = joined([*([states[group]] if group in states else []), *([shared] if shared else [])])
             at = [*rows.get(group, ()), *rows.get(ALL, ())]
-            own = category.part(at) if rows.keys() - {ALL} else category
+            part = category.part(at) if rows.keys() - {ALL} else category
             by_group.setdefault(group, {})[model] = replace(
                 one,
-                columns=own.models[model],
+                columns=part.models[model],
                 state=state,
                 summary=Summary(done.rows[model][group]),
-                reading=replace(one.reading, images=own.images, models={}),
+                reading=replace(one.reading, images=part.images, models={}),
                 group=group,
                 points=min(one.points, _POINTS),
                 memo={},

@@ -276,17 +276,17 @@ def decisions_of(
     places = {} if chosen is None else {CHOSEN: int(np.searchsorted(thresholds, chosen))}
     places |= presets(thresholds, counts)
     places |= {names[percent]: int(np.searchsorted(thresholds, at)) for percent, at in promised.items()}
-    kept = np.arange(len(thresholds))
+    selected = np.arange(len(thresholds))
     if len(thresholds) > points:
         # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
         at_points = np.searchsorted(thresholds, drawn)
         must = np.union1d([*places.values()], at_points[at_points < len(thresholds)]).astype(int)
         if typed is not None:
             must = np.union1d(must, [max(0, int(np.searchsorted(thresholds, typed, side="right")) - 1)])
-        kept = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
-        note = f"{note + '; ' if note else ''}{len(kept):,} of {len(thresholds):,} thresholds"
-    at, known = thresholds[kept], sum(side.total for side in sides[1:])
-    ends, here = next_higher(at, sides), {name: column[kept] for name, column in counts.items()}
+        selected = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
+        note = f"{note + '; ' if note else ''}{len(selected):,} of {len(thresholds):,} thresholds"
+    at, known = thresholds[selected], sum(side.total for side in sides[1:])
+    ends, here = next_higher(at, sides), {name: column[selected] for name, column in counts.items()}
     return Decisions(
         thresholds=[
             repr(low) if low == chosen else threshold_between(low, high).text
@@ -296,7 +296,7 @@ def decisions_of(
         counts={name: column.tolist() for name, column in here.items()},
         rates=rates,
         table=table,
-        presets={name: int(np.searchsorted(kept, place)) for name, place in places.items()},
+        presets={name: int(np.searchsorted(selected, place)) for name, place in places.items()},
         rule=f"{words[0]} if score >",
         values={name: [*map(float, column)] for name, column in values(at, here).items()},
         promises={names[percent]: _promise(percent, *words, known) for percent in promised},

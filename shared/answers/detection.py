@@ -58,16 +58,18 @@ def figures(computed: Computed) -> list[Figure]:
 def fates(computed: Computed) -> Bars:
     """Fates of the known and of the unknown objects, of each of at most four models."""
     models = [one for one in computed.all_models if one is computed or len(computed.rivals) < _MOST_MODELS]
-    own = {one.model: errors for one in models if (errors := errors_of(one)) is not None}
-    kept = [part for part in _PARTS if any(each.fates.get((side, part[0])) for each in own.values() for side in _SIDES)]
-    rows = [(side, name) for side in _SIDES for name in own]
+    by_model = {one.model: errors for one in models if (errors := errors_of(one)) is not None}
+    parts = [
+        part for part in _PARTS if any(each.fates.get((side, part[0])) for each in by_model.values() for side in _SIDES)
+    ]
+    rows = [(side, name) for side in _SIDES for name in by_model]
     return Bars(
         "Where the objects went",
-        [f"{side} objects" + (f", {name}" if len(own) > 1 else "") for side, name in rows],
-        [words for _, words, _ in kept],
-        [role for *_, role in kept],
-        [[own[name].fates.get((side, fate), 0) for fate, *_ in kept] for side, name in rows],
-        _said_of_unknown(own[computed.model], _says_unknown(computed)),
+        [f"{side} objects" + (f", {name}" if len(by_model) > 1 else "") for side, name in rows],
+        [words for _, words, _ in parts],
+        [role for *_, role in parts],
+        [[by_model[name].fates.get((side, fate), 0) for fate, *_ in parts] for side, name in rows],
+        _said_of_unknown(by_model[computed.model], _says_unknown(computed)),
     )
 
 
@@ -78,11 +80,11 @@ def _says_unknown(computed: Computed) -> bool:
 
 def _said_of_unknown(errors: BoxErrors, says_unknown: bool) -> str:
     """A sentence on the fates of the unknown objects."""
-    own = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
-    total = sum(own.values())
+    counts = {fate: count for (side, fate), count in errors.fates.items() if side == "unknown"}
+    total = sum(counts.values())
     if not total:
         return "there are no unknown objects"
-    if own[FOUND] == total:
+    if counts[FOUND] == total:
         return "all unknown objects are found"
     words = {
         **({FOUND: "found"} if says_unknown else {}),
@@ -91,8 +93,8 @@ def _said_of_unknown(errors: BoxErrors, says_unknown: bool) -> str:
         "both": "badly placed and misnamed",
         MISSED: "missed",
     }
-    parts = [f"{percent_text(own[fate], total)} {word}" for fate, word in words.items() if own[fate]]
-    near = "; a badly placed box overlaps its object by at least 0.1" if own["badly placed"] + own["both"] else ""
+    parts = [f"{percent_text(counts[fate], total)} {word}" for fate, word in words.items() if counts[fate]]
+    near = "; a badly placed box overlaps its object by at least 0.1" if counts["badly placed"] + counts["both"] else ""
     return f"of the unknown objects {', '.join(parts)}{near}"
 
 
@@ -165,9 +167,9 @@ def curves(computed: Computed) -> list[Curves]:
     for name in _OVER_CONFIDENCE:
         series = [
             # at the last threshold nothing is left
-            Series(one.model, one.role, own.ends[:-1], own.values[name][:-1], selected=one is computed)
-            for one, own in ((one, decisions(one)) for one in computed.all_models)
-            if name in own.values and len(own.ends) > 1
+            Series(one.model, one.role, sweep.ends[:-1], sweep.values[name][:-1], selected=one is computed)
+            for one, sweep in ((one, decisions(one)) for one in computed.all_models)
+            if name in sweep.values and len(sweep.ends) > 1
         ]
         if series:
             title = f"{words(name, computed.options)[0] or name} over the confidence threshold"
@@ -196,7 +198,7 @@ def decisions(computed: Computed) -> Decisions:
     prepared = metric.prepare(state)
     results = prepared.rates()
     sweep = metric.tables(prepared, results)["sweep"]
-    counts = {name: np.asarray(own) for name, own in counts_above(prepared.matched.outcomes, results, ends).items()}
+    counts = {name: np.asarray(each) for name, each in counts_above(prepared.matched.outcomes, results, ends).items()}
     sides = ["known", "unknown"] if _says_unknown(computed) else ["known"]
     tp, fp, fn = (counts[f"{name}_known"] for name in ("TP", "FP", "FN"))
     counts_all = options["protocol"] == "owod" or options["count_background"]
@@ -298,7 +300,7 @@ def derive(reading: Reading) -> tuple[Mapping[str, Any], str]:
         return reading.options, " ".join(reading.guesses)
     columns = reading.models.values()
     try:
-        predicted, true = ({*_labels(own[side] for own in columns)} for side in ("predictions", "references"))
+        predicted, true = ({*_labels(each[side] for each in columns)} for side in ("predictions", "references"))
     except (ValueError, TypeError, LookupError):  # which the metric reports
         return {}, ""
     return guessed_options(predicted, true, reading.classes)
@@ -322,7 +324,7 @@ def settle(models: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]
         isinstance(first.reading, BoxReading)
         and any(one.unknown_class_id is not None for one in first.reading.detections.values())
     )
-    if metric.unknown_below is not None or is_stated or any((own == unknown).any() for own in labels):
+    if metric.unknown_below is not None or is_stated or any((predicted == unknown).any() for predicted in labels):
         return models, ""
     of = partial(closed_set_summary, metric=metric)
     settled = {

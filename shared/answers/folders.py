@@ -54,11 +54,11 @@ def compute_maps(
     settings = {**first.loaded_options, **{name: dict(x) for name, x in options.items() if isinstance(x, Mapping)}}
     folders = Folders(reading, settings)
     void = {name: reading.options[name] for name in ("ignore_value",) if name in reading.options}
-    subject, own = subject_of(AnomalySuite.name), {**settings, **void}
+    subject, with_void = subject_of(AnomalySuite.name), {**settings, **void}
     folders.done = compute_models(
         subject,
         reading,
-        own,
+        with_void,
         intervals=intervals,
         shown=shown,
         beside=folders.counted,
@@ -213,9 +213,9 @@ class Detectors(dict[str, Summary]):
     def compared(self) -> dict[str, list[Any]]:
         """The table of `compare`, of the results that the two detectors have."""
         first, second = self
-        kept = self[first].rates().keys() | self[second].rates().keys()
+        keys = self[first].rates().keys() | self[second].rates().keys()
         comparison = self.done.compared(first, second)
-        differences = {key: values for key, values in comparison.differences.items() if key in kept}
+        differences = {key: values for key, values in comparison.differences.items() if key in keys}
         return comparison._replace(differences=differences).table()
 
 

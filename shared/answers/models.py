@@ -79,7 +79,10 @@ def group_models_table(subject: Subject, summaries: Mapping[str, Summary], marks
     """A key of all models by group: groups are rows, models are columns."""
     groups = [*(next(iter(summaries.values())).groups or ())]
     of_models = {name: summary.groups or {} for name, summary in summaries.items()}
-    rows = [{name: own[group][key] for name, own in of_models.items() if key in own.get(group, {})} for group in groups]
+    rows = [
+        {name: by_group[group][key] for name, by_group in of_models.items() if key in by_group.get(group, {})}
+        for group in groups
+    ]
     best = [(i, name) for i, group in enumerate(groups) for name in marks.get((group, key), ())]
     return _table(f"{title} by {subject.group}", subject.group, groups, rows, [*of_models], best)
 
@@ -121,12 +124,12 @@ def result_tables(summary: Summary) -> list[Table]:
 def differences_of(summaries: Mapping[str, Summary], done: Computation, best: str) -> list[Difference]:
     """The paired differences of every two models, as of `compare`; best − rival comes first."""
     order = sorted(summaries, key=lambda name: name != best)
-    kept = {key for summary in summaries.values() for key in summary.rates()}
+    keys = {key for summary in summaries.values() for key in summary.rates()}
     rows = []
     for first, second in combinations(order, 2) if done.comparisons else ():
         rates = summaries[first].rates()
         for key, row in done.compared(first, second).rows().items():
-            if key not in kept:
+            if key not in keys:
                 continue
             group, name = ("", key) if isinstance(key, str) else key
             better = {"first": first, "second": second, None: ""}[row["better"]]
@@ -144,8 +147,8 @@ def best_of(summaries: Mapping[str, Summary], key: Key) -> str:
 
 
 def _best(rates: Mapping[str, Rate | None]) -> str:
-    own = {name: rate for name, rate in rates.items() if rate is not None and rate.higher is not None}
-    values = {name: rate.value if rate.higher else -rate.value for name, rate in own.items()}
+    directed = {name: rate for name, rate in rates.items() if rate is not None and rate.higher is not None}
+    values = {name: rate.value if rate.higher else -rate.value for name, rate in directed.items()}
     return max(values, key=lambda name: values[name]) if values else ""
 
 
@@ -159,8 +162,8 @@ def marked(summaries: Mapping[str, Summary], differences: Sequence[Difference]) 
     pairs = {(row.first, row.second, row.group, row.key): row for row in differences}
     rates = {name: summary.rates() for name, summary in summaries.items()}
     marks: dict[Key, list[str]] = {}
-    for key in {key: None for own in rates.values() for key in own}:
-        best = _best({name: own.get(key) for name, own in rates.items()})
+    for key in {key: None for model_rates in rates.values() for key in model_rates}:
+        best = _best({name: model_rates.get(key) for name, model_rates in rates.items()})
         place = ("", key) if isinstance(key, str) else key
         rows = {
             name: pairs.get((best, name, *place), pairs.get((name, best, *place))) for name in summaries if name != best

@@ -127,10 +127,10 @@ def _worst(computed: Computed) -> Sequence[Worst]:
     state = computed.state
     if "counts" in state or not _has_sides(computed):  # equal samples are one row
         return ()
-    inside, kept = is_inside(np.asarray(state["labels"]), _labels(computed))
-    kept = np.ones(len(inside), bool) if kept is None else kept
+    inside, used = is_inside(np.asarray(state["labels"]), _labels(computed))
+    used = np.ones(len(inside), bool) if used is None else used
     scores = np.asarray(state["scores"], np.float64)
-    return worst_of_sides(computed, scores, (kept & inside, kept & ~inside), WORDS[::-1])
+    return worst_of_sides(computed, scores, (used & inside, used & ~inside), WORDS[::-1])
 
 
 def _threshold(computed: Computed, key: str) -> str:

@@ -130,8 +130,8 @@ def _oscr(computed: Computed, most: int) -> Mapping[str, Sequence[float]]:
 
 def _oscr_points(computed: Computed) -> Points:
     curve = _oscr(computed, fine_points(computed))
-    said = said_at(curve["threshold"], sides(computed), "nothing accepted", "everything accepted")
-    return curve["fpr"], curve["ccr"], [text.replace("score >", "accepted if score ≤") for text in said]
+    texts = said_at(curve["threshold"], sides(computed), "nothing accepted", "everything accepted")
+    return curve["fpr"], curve["ccr"], [text.replace("score >", "accepted if score ≤") for text in texts]
 
 
 def _openauc_figures(computed: Computed) -> Sequence[Figure]:
@@ -194,8 +194,8 @@ def _f_figures(computed: Computed) -> Sequence[Figure]:
     if decisions is None:
         return [_scores_by_kind(computed)]
     at, f = [*map(float, decisions.thresholds)][::-1], decisions.values[_F][::-1]
-    said = [f"score > {text}" for text in decisions.thresholds[::-1]]
-    series, axes, note = [Series(computed.model, computed.role, at, f, said)], ("threshold", _F), ""
+    rules = [f"score > {text}" for text in decisions.thresholds[::-1]]
+    series, axes, note = [Series(computed.model, computed.role, at, f, rules)], ("threshold", _F), ""
     if "best F" in decisions.presets:
         place = decisions.presets["best F"]
         note = f"best F {number_at(decisions, _F, place):.3f} at score > {decisions.thresholds[place]}"

@@ -52,13 +52,13 @@ def photographs_of(
     """
     archives, chosen = computed.reading.archives, computed.photographs
     limits = PAGES if chosen else COMMANDS if archives is None else archives.limits
-    own = photographs(chosen, computed.reading.images or [*map(str, range(number))]) if chosen else []
+    files = photographs(chosen, computed.reading.images or [*map(str, range(number))]) if chosen else []
     if limits is PAGES:
         paths = [path if path is not None and path.suffix.lower() in _PHOTOGRAPHS else None for path in paths]
-    own = own or [None if path is None else Photograph(path) for path in paths] or [None] * number
+    files = files or [None if path is None else Photograph(path) for path in paths] or [None] * number
 
     def read(image: int) -> tuple[Any, tuple[int, int]] | None:
-        of = own[image]
+        of = files[image]
         return None if of is None else read_photograph(of, limits=limits)
 
     return read
@@ -75,8 +75,8 @@ def photographs(places: Sequence[Path], names: Sequence[str], limits: Limits = P
     at = matched(keys, [*map(key_of, names)], strip=True, cut=True)
     if len(files) == 1 and at == [None]:
         return [*files] * len(names)
-    own = dict(reversed([*zip(at, files)]))
-    return [own.get(place) for place in range(len(names))]
+    by_place = dict(reversed([*zip(at, files)]))
+    return [by_place.get(place) for place in range(len(names))]
 
 
 def _members(path: Path, limits: Limits) -> list[str]:

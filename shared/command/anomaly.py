@@ -251,8 +251,8 @@ def _text(
         rows = comparison_text(table, names, kinds=results[KINDS], level=done.level or LEVEL, **shown)
         head = printed((strong("anomaly"), quiet(f"  {about}")), colour=colour)
         return joined(head, joined(rows, noted(note, width=width(), colour=colour), by="\n"))
-    own = summary.results if means else next(iter(groups.values()))
-    rates = {key: own[key] for key in _ordered(summary) if key in own}
+    values = summary.results if means else next(iter(groups.values()))
+    rates = {key: values[key] for key in _ordered(summary) if key in values}
     if not means:
         return results_text("anomaly", about, Summary(rates), note, **shown)
     means_of_rates = results_text("anomaly", about, Summary(rates), **shown)
@@ -302,7 +302,7 @@ def per_image_csv(computed: Folders, model: str, other: str | None = None) -> st
     columns = {**table, "map": [named(str(path)) for _, path in computed.files(model)]}
     columns["mask"] = [named(";".join(map(str, image.masks))) for image, _ in computed.files(model)]
     if other:
-        own = {key: column for key, column in computed.table(other).items() if key not in ("group", "image", "label")}
-        columns |= {f"other_{key}": column for key, column in own.items()}
+        added = {key: column for key, column in computed.table(other).items() if key not in ("group", "image", "label")}
+        columns |= {f"other_{key}": column for key, column in added.items()}
         columns["other_map"] = [named(str(path)) for _, path in computed.files(other)]
     return csv_text([columns, *zip(*columns.values())])

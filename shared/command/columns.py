@@ -93,8 +93,8 @@ class Source(NamedTuple):
 
     def shown(self) -> str:
         """The files of the model's own columns, or of all."""
-        own = [place for column, place in self.places.items() if column in OWN]
-        return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, own)))))
+        model_places = [place for column, place in self.places.items() if column in OWN]
+        return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, model_places)))))
 
     def read(self, name: str, **how: Any) -> Reading:
         """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored.

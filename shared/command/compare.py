@@ -165,10 +165,10 @@ def _check_rows(*models: tuple[str, Table | None]) -> None:
 def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> list[tuple[Source, Score | None]]:
     """The places of each model's columns, or of both models' if no flag is of one model."""
     shared = {column: place for column, place in places.items() if column in SHARED}
-    own = [{c: places[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in places} for which in MODELS]
-    if not any(own):
+    by_model = [{c: places[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in places} for which in MODELS]
+    if not any(by_model):
         return [(Source(files, shared), None)]
-    if not all(own):
+    if not all(by_model):
         got = ", ".join(column for column in places if column not in shared)
         raise click.UsageError(f"expected flags of both models, or of none, got {got}")
-    return [without_score(Source(files, {**each, **shared}), f"{which}_") for which, each in zip(MODELS, own)]
+    return [without_score(Source(files, {**each, **shared}), f"{which}_") for which, each in zip(MODELS, by_model)]

@@ -146,8 +146,9 @@ def compute(
             progress=reading.is_streamed,
         )
         shown, count = _summaries(done), len(next(iter(done.metrics.values())))
-        kept = {
-            model: {SAMPLES: samples_of(own, wanted)} if save_samples else {} for model, own in done.metrics.items()
+        samples = {
+            model: {SAMPLES: samples_of(of_model, wanted)} if save_samples else {}
+            for model, of_model in done.metrics.items()
         }
         note, decimals = note_of(done, settings), _decimals(subject, done) if form == "text" else {}
         answer = _answer(subject, done, settings) if is_drawn else None
@@ -161,7 +162,7 @@ def compute(
     drawn = metric.confidence_level is not None
     bare = {model: summary if drawn else without_intervals(summary) for model, summary in shown.items()}
     results = _results({model: summary.as_dict() for model, summary in bare.items()}, done, drawn)
-    full = {model: {**summary.as_dict(), **summary.record(), **kept[model]} for model, summary in bare.items()}
+    full = {model: {**summary.as_dict(), **summary.record(), **samples[model]} for model, summary in bare.items()}
     record = census_record(reading.census)
     if drawn and done.level is not None:
         record |= drawn_record(
@@ -245,8 +246,8 @@ def _answer(subject: Subject, done: Computation, options: Mapping[str, Any]) -> 
     answers = answers_from(subject, replace(done, models=models), options)
     first = next(iter(answers.values()))
     answer = unnamed(first) if len(answers) == 1 else answers[first.best]
-    said = [] if done.level is None else [f"{note_of(done, options)}."]
-    return replace(answer, notes=[*answer.notes, *said])
+    on_intervals = [] if done.level is None else [f"{note_of(done, options)}."]
+    return replace(answer, notes=[*answer.notes, *on_intervals])
 
 
 def _without_samples(results: Mapping[str, Any]) -> dict[str, Any]:

@@ -163,8 +163,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     if others:
         results |= {"other": rest[0], "comparison": detectors.compared()}
     if arguments["standard"] and arguments["max_detections"] is None:
-        for own, each in zip([results, results.get("other", {})], both):
-            if note := limit_note(own, each, known, **options):
+        for result, each in zip([results, results.get("other", {})], both):
+            if note := limit_note(result, each, known, **options):
                 warn(note)
     writes: list[Callable[[], object]] = [partial(save_results, results, path) for path in save]
     if report is not None:
@@ -177,8 +177,10 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         }
         writes.append(partial(drawn, **shown, progress=True, **options))
     if form == "text":
-        own, note = next(iter(detectors.values())), note_of(detectors.done, detectors.settings)
-        text = _text(results, names, options.get("confidence_level") or LEVEL, own, note, arguments["percent"])
+        with_intervals, note = next(iter(detectors.values())), note_of(detectors.done, detectors.settings)
+        text = _text(
+            results, names, options.get("confidence_level") or LEVEL, with_intervals, note, arguments["percent"]
+        )
     else:
         text = as_json(results)
     deliver(text, *writes)
@@ -187,7 +189,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
 
 
 def _text(
-    results: Mapping[str, Any], names: Sequence[str], level: float, own: Summary, note: str, percent: bool
+    results: Mapping[str, Any], names: Sequence[str], level: float, with_intervals: Summary, note: str, percent: bool
 ) -> str:
     """The results of one detector, or of two, with a row for each metric and the better detector below.
 
@@ -200,7 +202,7 @@ def _text(
         table = comparison_text(results["comparison"], (names[0], names[1]), kinds=results[KINDS], level=level, **shown)
         table = joined(table, noted(note, width=width(), colour=has_colour()), by="\n")
         return joined(summary(alone, digits=DIGITS, **shown), table)
-    rates = {key: value for key, value in own.as_dict().items() if not isinstance(value, Mapping)}
+    rates = {key: value for key, value in with_intervals.as_dict().items() if not isinstance(value, Mapping)}
     alone["openset_metrics"] = {**results["openset_metrics"], **rates}
     return joined(summary(alone, digits=DIGITS, **shown), noted(note, width=width(), colour=has_colour()))
 
@@ -293,9 +295,9 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
         leave_out=arguments["leave_out"],
     )
     both, classes = [*reading.detections.values()], reading.classes
-    own = next((one.unknown_class_id for one in both if one.unknown_class_id is not None), None)
+    unknown_id = next((one.unknown_class_id for one in both if one.unknown_class_id is not None), None)
     known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
-    if own is not None:
+    if unknown_id is not None:
         options["unknown_class_id"] = None  # it may be another class of the data set
     options = class_options({**options, "known_classes": known}, *both)
     known = options.pop("known_classes")
@@ -304,8 +306,8 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
 
     def say() -> None:
         _warn_of_names(arguments, both, options)
-        if arguments["unknown_class_id"] is None and not names and own not in (None, -1, *classes):
-            text = f"class {own}, which is predicted and is no category, is taken for unknown"
+        if arguments["unknown_class_id"] is None and not names and unknown_id not in (None, -1, *classes):
+            text = f"class {unknown_id}, which is predicted and is no category, is taken for unknown"
             warn(f"{text}; --unknown-id N sets another")
         for note in doubts_of(dict(zip(reading.detections, both))):
             warn(note)

@@ -109,12 +109,12 @@ def ood(
     of_sets = partial(read_scores, flip=flip, is_unknown=True, from_names=patterns, clusters=clusters)
     inside = {place: of_known(place) for place in (known, *full_spectrum)}
     outside = {place: of_sets(place) for place in dict.fromkeys(places.values())}
-    check_sets(*({place: side.scores for place, side in own.items()} for own in (inside, outside)))
+    check_sets(*({place: side.scores for place, side in sides.items()} for sides in (inside, outside)))
     say_scores({**inside, **outside})
     unknown_sides: dict[str, Scores] = {}
     for name, place in places.items():
-        for own, side in outside[place].by_set().items():
-            full = "/".join(filter(None, (name, own)))
+        for set_name, side in outside[place].by_set().items():
+            full = "/".join(filter(None, (name, set_name)))
             if full in unknown_sides:
                 raise ValueError(f"{place}: expected other sets than in the files before, got {full} again")
             unknown_sides[full] = side
@@ -122,7 +122,7 @@ def ood(
     settings = metric.loaded_options
     done = compute_sets(reading, settings, intervals=None if for_reading else False, keeps_samples=save_samples)
     shown = with_accuracy(done, reading)
-    kept = {SAMPLES: samples_of(done.metrics[""], options)} if save_samples else {}
+    samples = {SAMPLES: samples_of(done.metrics[""], options)} if save_samples else {}
     summary = without_intervals(shown) if metric.confidence_level is None else shown
     results = summary.as_dict()
     if for_reading:
@@ -130,7 +130,7 @@ def ood(
         text = results_text("ood", f"known: {known}", shown, note_of(done, settings), **drawn)
     else:
         text = as_json(results) if form == "json" else render(make_table({known: results}), form, percent=percent)
-    deliver(text, *saving(save, {**results, **summary.record(), **census_record(census), **kept}))
+    deliver(text, *saving(save, {**results, **summary.record(), **census_record(census), **samples}))
 
 
 def _unknown_places(texts: Sequence[str], known: str, full_spectrum: Sequence[str]) -> tuple[dict[str, str], Census]:

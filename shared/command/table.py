@@ -157,7 +157,7 @@ def _note(
     table: ResultTable, alike: Mapping[Any, Any], confidence_level: float, seeds: str | None, num_models: int
 ) -> str:
     """The meaning of a mark, after its name, and its test, and cells without one; or why nothing is marked."""
-    others = Counter((group, key) for (_, group, key), kept in alike.items() if kept is not None)
+    others = Counter((group, key) for (_, group, key), is_alike in alike.items() if is_alike is not None)
     compared = {key for _, key in others}
     if not compared:
         directed = any(cell and cell.direction for _, cells in table.rows for cell in cells)
@@ -207,7 +207,7 @@ def _warn(table: ResultTable, results: Mapping[str, Any], alike: Mapping[Any, An
     for name, result in results.items():
         if not any(numbers_of(result).values()):
             warn(f"{name}: has no numbers")
-    for name in dict.fromkeys(name for (name, *_), kept in alike.items() if kept is None):
+    for name in dict.fromkeys(name for (name, *_), is_alike in alike.items() if is_alike is None):
         warn(
             f"{name}: was not compared with the best, so that nothing is marked: one has no samples, or their samples,"
             " options or seeds differ"
@@ -218,11 +218,11 @@ def _models(name: str, path: Path, alone: bool) -> Iterator[tuple[str, dict[str,
     """The results in a file by name: its own, or of several models theirs, with the file's where others are read."""
     results = read_results(path)
     models = results.get(MODELS)
-    if not isinstance(models, dict) or not all(isinstance(own, dict) for own in models.values()):
+    if not isinstance(models, dict) or not all(isinstance(result, dict) for result in models.values()):
         yield name, results
         return
-    for model, own in models.items():
-        yield model if alone else f"{name}: {model}", own
+    for model, result in models.items():
+        yield model if alone else f"{name}: {model}", result
 
 
 def _names(files: Sequence[Path]) -> list[str]:

@@ -117,8 +117,8 @@ def _check(arguments: Mapping[str, Any]) -> None:
     if sources == ("predictions",) and arguments["label_from_name"] is not None:  # in place of references
         sources = ("predictions", "references")
     reads_labels = sources in (("files",), ("predictions", "references"))
-    own = (*_VALUES, "leave_out", *(["label_from_name"] if sources == ("maps",) else []))
-    idle = [f"--{name.replace('_', '-')}" for name in own if arguments[name] and not reads_labels]
+    of_labels = (*_VALUES, "leave_out", *(["label_from_name"] if sources == ("maps",) else []))
+    idle = [f"--{name.replace('_', '-')}" for name in of_labels if arguments[name] and not reads_labels]
     if idle and sources in _RATES:
         raise click.UsageError(f"expected {idle[0]} with a FILE or --predictions of known and unknown samples")
     if sources not in _RATES:
@@ -202,9 +202,9 @@ def _equal_errors(known: Any, unknown: Any, rule: str) -> tuple[float, str]:
 
 def _text(fitted: FittedThreshold) -> str:
     """The thresholds as text with all their digits, since they are copied into options."""
-    said = [fitted.promise, *([fitted.note] if fitted.note else [])]
+    sentences = [fitted.promise, *([fitted.note] if fitted.note else [])]
     if not isinstance(fitted.threshold, dict):
-        return "\n".join([f"threshold  {fitted.threshold!r}", "", *said])
+        return "\n".join([f"threshold  {fitted.threshold!r}", "", *sentences])
     width = max(map(len, fitted.threshold))
     lines = [f"{category:{width}}  {value!r}" for category, value in fitted.threshold.items()]
-    return "\n".join([*lines, "", *said])
+    return "\n".join([*lines, "", *sentences])

@@ -116,9 +116,9 @@ def csv_of(answer: Answer, place: int | None = None) -> str:
     decision = record.get("decision") or dict.fromkeys(("rule", "threshold", "guarantee"))
     of_model = [len(answer.models) == 1 or name == answer.model for name, _ in table.rows]
     beside: dict[str, list[Any]] = {
-        "decision": [decision["rule"] if own else None for own in of_model],
-        "threshold": [decision["threshold"] if own else None for own in of_model],
-        "guarantee": [decision["guarantee"] or None if own else None for own in of_model],
+        "decision": [decision["rule"] if is_shown else None for is_shown in of_model],
+        "threshold": [decision["threshold"] if is_shown else None for is_shown in of_model],
+        "guarantee": [decision["guarantee"] or None if is_shown else None for is_shown in of_model],
         **{
             name: [_in_a_cell(record[name])] * len(of_model)
             for name in ("metric", "files", "date", "options", "signature")

@@ -58,7 +58,7 @@ def chips_of(filters: Mapping[str, str], kinds: Sequence[Collection[str]]) -> li
 
     kinds: of each image, the keys of the filters that show it
     """
-    counts = {key: sum(key in own for own in kinds) for key in filters}
+    counts = {key: sum(key in shown_by for shown_by in kinds) for key in filters}
     if not any(0 < count < len(kinds) for count in counts.values()):
         return []
     return [("", "All", len(kinds)), *((key, filters[key], count) for key, count in counts.items() if count)]

@@ -149,10 +149,10 @@ def make_table(
     return ResultTable(
         [
             called(key) if single else called(name) if alone else f"{called(name)} {called(key)}"
-            for (name, key), kept in zip(columns, there)
-            if kept
+            for (name, key), is_present in zip(columns, there)
+            if is_present
         ],
-        [(called(name), [cell for cell, kept in zip(line, there) if kept]) for name, line in lines],
+        [(called(name), [cell for cell, is_present in zip(line, there) if is_present]) for name, line in lines],
         called(wanted[0]) if alone else "",
     )
 

@@ -184,10 +184,10 @@ def _numbers(numbers: Sequence[Number], percent: bool, width: int, colour: bool)
     ]
     if not rows:
         return ""
-    kept = [i for i, column in enumerate(zip(*rows)) if any(map(str, column))]
-    has_words = kept[-1] == len(rows[0]) - 1
-    left, width = ((0, len(kept) - 1), width - 2) if has_words else ((0,), 0)
-    table = aligned([[row[i] for i in kept] for row in rows], left, width=width, colour=colour)
+    filled = [i for i, column in enumerate(zip(*rows)) if any(map(str, column))]
+    has_words = filled[-1] == len(rows[0]) - 1
+    left, width = ((0, len(filled) - 1), width - 2) if has_words else ((0,), 0)
+    table = aligned([[row[i] for i in filled] for row in rows], left, width=width, colour=colour)
     return joined(*(type(table)(f"  {line}") for line in table.split("\n")), by="\n")
 
 
@@ -293,7 +293,7 @@ def _groups(
     names: list[Cell] = [quiet("group"), *shown, strong(f"{summary.mean_name} of {leaves}")]
     keys = dict.fromkeys(key for row in groups.values() for key in row)
     rows = [*(groups[name] for name in shown), {key: one for key, one in summary.results.items() if key in keys}]
-    columns = [[*own[:-1], (strong(own[-1][0]), own[-1][1])] for own in _columns(rows, percent)]
+    columns = [[*column[:-1], (strong(column[-1][0]), column[-1][1])] for column in _columns(rows, percent)]
     more = [f"… and {len(groups) - _ROWS} more groups, which JSON has"] if len(groups) > _ROWS else []
     return [*in_blocks(names, columns, width, colour=colour), *more]
 
@@ -387,8 +387,8 @@ def comparison_text(
     """
     differences, shares = differences_of(table, names, kinds)
     certain = any(not math.isnan(row.low) for row in differences)
-    said = "difference in points" if percent else "difference"
-    head = ["", *names, f"{said} [{100 * level:.12g} %]" if certain else said, *(["p", ""] if certain else [])]
+    heading = "difference in points" if percent else "difference"
+    head = ["", *names, f"{heading} [{100 * level:.12g} %]" if certain else heading, *(["p", ""] if certain else [])]
     lines = [_difference(row, certain, percent and row.key in shares) for row in differences]
     rows = [[quiet(cell) for cell in head], *lines]
     left = {0, len(head) - 1} if certain else {0}

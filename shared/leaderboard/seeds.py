@@ -20,8 +20,8 @@ def all_kinds(results: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any]:
     """The kinds of all results. Raises ValueError for a rate that is a share in some results, and not in others."""
     kinds: dict[str, Any] = {}
     for name, result in results.items():
-        own = result.get(KINDS)
-        for key, kind in own.items() if isinstance(own, Mapping) else ():
+        result_kinds = result.get(KINDS)
+        for key, kind in result_kinds.items() if isinstance(result_kinds, Mapping) else ():
             if not isinstance(kind, Mapping) or kind.get("kind") != "rate":  # as that of a rate that does not exist
                 kinds.setdefault(key, kind)
                 continue

@@ -107,9 +107,9 @@ def undecided(
         with named(name):
             metrics[name] = metric_of(result[SAMPLES], keys)
     models = {
-        name: _Model({seed: metrics[own[seed]] for seed in sorted(own)})
-        for name, own in runs.items()
-        if metrics.keys() >= {*own.values()}
+        name: _Model({seed: metrics[by_seed[seed]] for seed in sorted(by_seed)})
+        for name, by_seed in runs.items()
+        if metrics.keys() >= {*by_seed.values()}
     }
     # twice as many as the lowest p-value needs to be below Holm's first bound
     number = max(Metric.n_resamples, math.ceil(4 * len(runs) / (1 - level)))
@@ -133,7 +133,7 @@ def undecided(
             else:
                 each = [_p_value(compare(one, name).differences.get(place), known.higher) for one in rivals]
                 p_values[name] = max((p for p in each if p is not None), default=None)
-        alike |= {(name, group, key): kept for name, kept in not_rejected(p_values, level).items()}
+        alike |= {(name, group, key): is_alike for name, is_alike in not_rejected(p_values, level).items()}
     return alike
 
 
@@ -210,25 +210,25 @@ class Runs(Prepared):
     def __init__(self, runs: Sequence[Prepared], rates: Sequence[Mapping[Any, Rate]]) -> None:
         self.runs, self._rates = runs, rates
         every, first = [run.rows() for run in runs], runs[0]
-        kept = every[0] >= 0
+        present = every[0] >= 0
         order = _order([*map(content_digest, runs)], every)
-        columns = [first.strata[every[0][kept]], *(every[i][kept] for i in order)]
+        columns = [first.strata[every[0][present]], *(every[i][present] for i in order)]
         (kinds, *rows), _, of_entries = rows_and_places(columns)
         self._columns = dict(zip(order, rows))
-        sizes = np.ones(len(kept), np.int64) if first.sizes is None else first.sizes
-        total = np.bincount(of_entries, sizes[kept], len(kinds)).astype(np.int64)  # float64 holds them
+        sizes = np.ones(len(present), np.int64) if first.sizes is None else first.sizes
+        total = np.bincount(of_entries, sizes[present], len(kinds)).astype(np.int64)  # float64 holds them
         one_each = np.ones(len(runs), np.int64)
         self.counts = np.concatenate([total, one_each])
         self.strata = np.concatenate([kinds, one_each * (first.strata[-1] + 1)])
         self.sizes = np.concatenate([sizes, one_each])
         self.fewest_clusters = first.fewest_clusters
-        self._rows = np.concatenate([np.full(len(kept), -1), len(kinds) + np.argsort(order)])
-        self._rows[: len(kept)][kept] = of_entries
+        self._rows = np.concatenate([np.full(len(present), -1), len(kinds) + np.argsort(order)])
+        self._rows[: len(present)][present] = of_entries
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """The mean of each rate over the runs."""
         if counts is None:
-            return mean_results([dict(own) for own in self._rates])
+            return mean_results([dict(of_run) for of_run in self._rates])
         samples, drawn = np.split(counts, [-len(self.runs)])
         each = []
         for (i, column), times in zip(self._columns.items(), drawn.tolist()):
@@ -237,9 +237,9 @@ class Runs(Prepared):
                 weights = np.bincount(column, samples, len(run.counts)).astype(np.int64)
                 each += [rates_of(run.rates(weights))] * times
         return {
-            key: rate._replace(value=mean(own[key].value for own in each))
+            key: rate._replace(value=mean(of_run[key].value for of_run in each))
             for key, rate in each[0].items()
-            if all(key in own for own in each)
+            if all(key in of_run for of_run in each)
         }
 
     def rows(self) -> np.ndarray:
@@ -278,8 +278,8 @@ def _order(names: Sequence[bytes], rows: Sequence[np.ndarray]) -> list[int]:
     """
     if len({*names}) < len(names):
         ranks = [sorted({*names}).index(name) for name in names]
-        width = max(int(own.max()) for own in rows) + 2
-        known = np.sort([rank * width + own + 1 for rank, own in zip(ranks, rows)], axis=0)
+        width = max(int(places.max()) for places in rows) + 2
+        known = np.sort([rank * width + places + 1 for rank, places in zip(ranks, rows)], axis=0)
         samples = rows_and_places([*known])[2]
-        names = [name + np.sort(samples * width + own + 1).tobytes() for name, own in zip(names, rows)]
+        names = [name + np.sort(samples * width + places + 1).tobytes() for name, places in zip(names, rows)]
     return sorted(range(len(names)), key=names.__getitem__)

@@ -384,7 +384,7 @@ class Page:
         before, paths = uploads[place], [file["path"] for file in dropped]
         is_added = bool(visit.values["add"] and before)
         uploads[place] = session.added(before if is_added else {}, paths)
-        earlier = {os.path.basename(path) for own in before.values() for path in own}
+        earlier = {os.path.basename(path) for model_files in before.values() for path in model_files}
         is_corrected = {*map(os.path.basename, paths)} == earlier  # so that what was chosen stays
         how: dict[str, Any] = {"added": paths} if is_added else {} if is_corrected else {"wishes": {}}
         pasted = ["" if i == place else text for i, text in enumerate(source.pasted)]

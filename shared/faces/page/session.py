@@ -57,7 +57,7 @@ def deposited(secret: str) -> Held | None:
     until, held = _deposits.get(secret, (0.0, None))
     if held is None or until < time.monotonic():
         return None
-    paths = [Path(path) for models in held.files for own in models.values() for path in own]
+    paths = [Path(path) for models in held.files for model_files in models.values() for path in model_files]
     return held if all(path.exists() for path in paths) else None
 
 

@@ -166,8 +166,8 @@ def compute(
             metric, derived = metric_class(request.metric), {*subject_of(request.metric).derive(reading)[0]}
             # what follows from the data is a guess, which the form may have changed
             implied = {name: value for name, value in reading.options.items() if name not in derived}
-            own = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
-            options = with_class_ids({**own, **implied}, reading.classes)
+            chosen = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
+            options = with_class_ids({**chosen, **implied}, reading.classes)
             how: dict[str, Any] = {
                 "source": _source(request, rows),
                 "typed": typed,
@@ -249,14 +249,17 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
     """
     inputs: list[dict[str, list[Path]]] = []
     for place, models in enumerate(request.files):
-        paths = {name: [*map(Path, sorted(own, key=lambda path: Path(path).name))] for name, own in models.items()}
+        paths = {
+            name: [*map(Path, sorted(model_files, key=lambda path: Path(path).name))]
+            for name, model_files in models.items()
+        }
         text = request.pasted[place] if place < len(request.pasted) else ""
         if text:
             pasted = folder / f"pasted{place or ''}.csv"
             pasted.write_text(text, encoding="utf-8")
             paths = {"pasted": [pasted]}
         inputs.append(paths)
-    flat = [[path for own in models.values() for path in own] for models in inputs]
+    flat = [[path for model_files in models.values() for path in model_files] for models in inputs]
     for places in (*flat, [Path(path) for path in [request.choices.get("clusters")] if path]):
         PAGES.check_files(places)
     if not any(flat):
@@ -268,7 +271,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
     if holds(request.metric, flat):
         if not all(flat):
             raise LackingError([*map(bool, flat)].index(False))
-        several = [own if len(own) > 1 else flat[place] for place, own in enumerate(inputs)]
+        several = [of_input if len(of_input) > 1 else flat[place] for place, of_input in enumerate(inputs)]
         reader = READERS[task_of(request.metric)]
         held = reader.read(*several, leave_out=request.leave_out, limits=PAGES, **_choices(request))
         check_sizes(held, PAGES)
@@ -315,8 +318,8 @@ def _choices(request: Request) -> dict[str, Any]:
 def _stated(request: Request) -> list[Any]:
     """The options that give values of labels a meaning, unless all have their defaults."""
     usual = {name: value for name, value in metric_class(request.metric).options.items() if name in _OF_LABELS}
-    own = {name: request.options.get(name, value) for name, value in usual.items()}
-    return [*own.values()] if own != usual else []
+    values = {name: request.options.get(name, value) for name, value in usual.items()}
+    return [*values.values()] if values != usual else []
 
 
 def _source(request: Request, rows: Rows | None) -> Source | None:
@@ -325,8 +328,8 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         return None
     inputs: list[Any] = []
     for models in request.files:
-        own = {name: [Path(path).name for path in sorted(paths)] for name, paths in models.items()}
-        places = own if len(own) > 1 and rows is None else [path for paths in own.values() for path in paths]
+        files = {name: [Path(path).name for path in sorted(paths)] for name, paths in models.items()}
+        places = files if len(files) > 1 and rows is None else [path for paths in files.values() for path in paths]
         inputs.append(places[0] if isinstance(places, list) and len(places) == 1 else places)
     choices: dict[str, Any] = {}
     if rows is not None:
@@ -393,8 +396,8 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
         if table.arrays
     ]
     by_role: dict[str, list[str]] = {}
-    for name, own in roles.items():
-        by_role.setdefault(", ".join(own), []).append(name)
+    for name, role_names in roles.items():
+        by_role.setdefault(", ".join(role_names), []).append(name)
     listed = [(_shortened(names), role) for role, names in by_role.items()]
     return Look(contents, first, rows.offers, rows.made_of, roles=listed, **others)
 

@@ -57,7 +57,7 @@ def write_anomaly_report(
         _images_section(answer, progress),
         _categories_section(computed, answer),
     ]
-    own: dict[str, Any] = {
+    heading: dict[str, Any] = {
         "title": f"Anomaly maps of {reading.first.data_folder.resolve().name}",
         "command": "openworld-metrics anomaly",
         "lines": _lines(computed, answer),
@@ -70,7 +70,7 @@ def write_anomaly_report(
         "Files": [frame.text(*of_files)],
         "Options and versions": [frame.facts(_options(computed, answer))],
     }
-    text = report_html(shown, sections=sections, folds=folds, face=face, **own)
+    text = report_html(shown, sections=sections, folds=folds, face=face, **heading)
     page.parent.mkdir(parents=True, exist_ok=True)
     write_file(page, text)
     return page
@@ -90,12 +90,12 @@ def _lines(computed: Folders, answer: Answer) -> list[str]:
 
 def _options(computed: Folders, answer: Answer) -> dict[str, Any]:
     record, settings, done = computed.reading.record(answer.model), computed.settings, computed.done
-    own = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern", "mask_threshold")}
-    own["void_where_invalid"] = record["void_where_invalid"] or None
+    of_maps = {name: record[name] for name in ("maps", "data", "layout", "resize", "sample_pattern", "mask_threshold")}
+    of_maps["void_where_invalid"] = record["void_where_invalid"] or None
     options = {name: value for name, value in settings.items() if value not in (None, False, ())}
     of = f" of {done.of}" if done.of else ""
     level = "none" if done.level is None else f"{100 * done.level:g} %{of}, {settings['n_resamples']:,} resamples"
-    shown = {name: value for name, value in {**own, **options}.items() if value is not None}
+    shown = {name: value for name, value in {**of_maps, **options}.items() if value is not None}
     return {**shown, **record["versions"], "intervals": level}
 
 
@@ -136,9 +136,9 @@ def _curves_section(answer: Answer) -> Section:
     if len(grids) == 1:
         blocks = [*grids.values()]
     elif len(grids) <= _OPEN:
-        blocks = [block for group, own in grids.items() for block in (frame.text(group, kind="subject"), own)]
+        blocks = [block for group, grid in grids.items() for block in (frame.text(group, kind="subject"), grid)]
     else:
-        blocks = [frame.fold(group, own) for group, own in grids.items()]
+        blocks = [frame.fold(group, grid) for group, grid in grids.items()]
     lead = f"Every distinct score is a threshold. Histograms: scores of {answer.model}, with its threshold as a line."
     return Section("Curves", "Curves", blocks, lead)
 
@@ -181,7 +181,7 @@ def _categories_section(computed: Folders, answer: Answer) -> Section:
     shown = [*keys[:_COLUMNS], *(key for key in _ALSO if key in keys[_COLUMNS:])]
     columns: dict[str, Sequence[Any]] = {name: first.columns[name] for name in (next(iter(first.columns)), "images")}
     for key in shown:
-        several = [own.columns[key] for own in (first, *others)]
+        several = [table.columns[key] for table in (first, *others)]
         columns[key] = [*map(list, zip(*several))] if others else several[0]
     higher = {key: first.higher[key] for key in shown if key in first.higher}
     drawn = html.table(Table("By category", columns, first=first.first, higher=higher), meters=shown)
@@ -198,7 +198,7 @@ def _by_category(computed: Folders) -> list[Table]:
 
 def _all_by_category(computed: Folders) -> list[Block]:
     tables = []
-    for name, own in zip(computed.done.models, _by_category(computed)):
-        titled = replace(own, title=f"{name}, by category")
+    for name, table in zip(computed.done.models, _by_category(computed)):
+        titled = replace(table, title=f"{name}, by category")
         tables += [frame.text(name, kind="subject"), html.table(titled, digits=6)]
     return tables

@@ -43,8 +43,8 @@ def report_html(
     """
     shown = title or ": ".join(filter(None, [answer.metric, answer.model]))
     facts_shown = lines or [answer.question, answer.data]
-    own = [*(_sections(answer) if sections is None else sections), _details(answer, folds)]
-    return frame.page_html(shown, command, facts_shown, _head(answer, face), own, date=date)
+    all_sections = [*(_sections(answer) if sections is None else sections), _details(answer, folds)]
+    return frame.page_html(shown, command, facts_shown, _head(answer, face), all_sections, date=date)
 
 
 def _head(answer: Answer, face: Face) -> list[Block]:
@@ -143,10 +143,10 @@ def _judged(worst: Worst, decisions: Decisions | None) -> Worst:
     place = first_place(decisions)
     threshold, scores = number_at(decisions, "threshold", place), worst.columns["score"]
     is_unknown = worst.role == "unknown"
-    own = [cells for row, cells in decisions.table.items() if (decisions.roles.get(row) == "unknown") == is_unknown]
-    above, below = own[0]
+    rows = [cells for row, cells in decisions.table.items() if (decisions.roles.get(row) == "unknown") == is_unknown]
+    above, below = rows[0]
     wrong, end = (below, "lowest") if is_unknown else (above, "highest")
-    counts = {call: sum(decisions.counts[cells[call]][place] for cells in own) for call in own[0]}
+    counts = {call: sum(decisions.counts[cells[call]][place] for cells in rows) for call in rows[0]}
     these = f"are the {len(scores)} with the {end} scores" if len(scores) > 1 else f"is the one with the {end} score"
     outcomes = [above if score > threshold else below for score in scores]
     note = f"{counts[wrong]:,} of {sum(counts.values()):,} are {wrong}. Here {these}."
@@ -213,9 +213,9 @@ def _all_numbers(answer: Answer) -> Block:
     intervals = {}
     for model in answer.numbers:
         name = "value" if not model else f"{model} (model)" if model in ("key", "score >") else model
-        columns[name] = [own[model].value if model in own else None for own in by_key.values()]
-        intervals[name] = [own[model].interval if model in own else None for own in by_key.values()]
-    thresholds = [own[answer.model].threshold if answer.model in own else "" for own in by_key.values()]
+        columns[name] = [by_model[model].value if model in by_model else None for by_model in by_key.values()]
+        intervals[name] = [by_model[model].interval if model in by_model else None for by_model in by_key.values()]
+    thresholds = [by_model[answer.model].threshold if answer.model in by_model else "" for by_model in by_key.values()]
     if any(thresholds):
         columns["score >"] = [threshold_shown(each) or None for each in thresholds]
     return html.table(Table("All numbers", columns, intervals=intervals), digits=6)
