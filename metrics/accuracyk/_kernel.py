@@ -3209,8 +3209,8 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
     content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
+    for stale in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        stale.unlink()
     while True:
         if answer is not None and not answer.exists():
             if _remove(Path(f"{answer}.taken")):

@@ -2792,9 +2792,9 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             lowest += byte
         swapped = False
         while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
+            digits, remaining = 0, differing >> lowest
+            while remaining:
+                remaining >>= byte
                 digits += 1
             counts[:digits] = 0
             for key in ours:
@@ -3943,8 +3943,8 @@ def image_columns(
     elif images.maxima is not None and voids is None and image_reduction == "max":
         scores = images.maxima
     else:
-        left = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
-        scores = reduced_maps(left, image_reduction)
+        valid = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
+        scores = reduced_maps(valid, image_reduction)
     if image_labels is not None:
         labels = as_flags(image_labels, "image_labels")
     elif isinstance(masks, list):
@@ -4363,8 +4363,8 @@ def components_of(
     at = np.flatnonzero(component | object_)
     component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
     component[_smaller(component, min_predicted)] = 0
-    left = ~_smaller(object_, min_object)
-    component, object_ = component[left], object_[left]
+    is_large = ~_smaller(object_, min_object)
+    component, object_ = component[is_large], object_[is_large]
 
     inside, sizes = _pixels_of(component, object_ > 0)
     matched, areas = _pixels_of(object_, component > 0)
@@ -5059,10 +5059,10 @@ class PixelBins:
 
     def _shares(self, regions: Regions) -> np.ndarray:
         """Histograms of the pixels of regions: each pixel is its share of its region, and shares of a region add up."""
-        whole, left = np.divmod(_OF_A_REGION, regions.sizes)  # the first `left` pixels get one more
+        whole, remainders = np.divmod(_OF_A_REGION, regions.sizes)  # as many first pixels as remain get one more
         begin = np.cumsum(regions.sizes) - regions.sizes
         place = np.arange(int(regions.sizes.sum())) - np.repeat(begin, regions.sizes)
-        weights = np.repeat(whole, regions.sizes) + (place < np.repeat(left, regions.sizes))
+        weights = np.repeat(whole, regions.sizes) + (place < np.repeat(remainders, regions.sizes))
         return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
     @cached_property
@@ -5604,8 +5604,8 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
     content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
+    for stale in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        stale.unlink()
     while True:
         if answer is not None and not answer.exists():
             if _remove(Path(f"{answer}.taken")):

@@ -2567,8 +2567,8 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
     content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
+    for stale in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        stale.unlink()
     while True:
         if answer is not None and not answer.exists():
             if _remove(Path(f"{answer}.taken")):
@@ -2924,9 +2924,9 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             lowest += byte
         swapped = False
         while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
+            digits, remaining = 0, differing >> lowest
+            while remaining:
+                remaining >>= byte
                 digits += 1
             counts[:digits] = 0
             for key in ours:

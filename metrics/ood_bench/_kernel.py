@@ -2572,8 +2572,8 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
     content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
+    for stale in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        stale.unlink()
     while True:
         if answer is not None and not answer.exists():
             if _remove(Path(f"{answer}.taken")):
@@ -3045,9 +3045,9 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             lowest += byte
         swapped = False
         while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
+            digits, remaining = 0, differing >> lowest
+            while remaining:
+                remaining >>= byte
                 digits += 1
             counts[:digits] = 0
             for key in ours:
@@ -4999,14 +4999,14 @@ def graded_areas(
     perfect = _Order.of(np.ones(len(levels), bool), levels[::-1], sizes[::-1])
     most = answers.gain(perfect) if {"e_aurc", "prr"} & {*metrics} else None
     ordered, order = sorted_with(scores, indices(scores))
-    own = _Order.of(first_of_each(ordered), qualities[order], counts[order])
-    every = [_areas(answers, own, most)]
+    by_score = _Order.of(first_of_each(ordered), qualities[order], counts[order])
+    every = [_areas(answers, by_score, most)]
     for sign in () if bits is None else (1, -1):
         order = np.lexsort((-sign * qualities, scores))
         graded, ordered = qualities[order], scores[order]
         begins = first_of_each(ordered) | (was_cut(ordered, bits or 0) & first_of_each(graded))
         apart = _Order.of(begins, graded, counts[order])
-        every.append(_areas(answers, apart, most, sign * (len(apart.first) > len(own.first))))
+        every.append(_areas(answers, apart, most, sign * (len(apart.first) > len(by_score.first))))
     return {name: tuple(areas[name] for areas in every) for name in metrics}
 
 

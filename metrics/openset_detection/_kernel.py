@@ -2498,8 +2498,8 @@ def send(state: State, folder: Path, key: str, rank: int, timeout: float) -> Non
     """As a process other than 0, hand over a state. Raises TimeoutError if it is not taken within `timeout` seconds."""
     content, meeting, answer = pack(state), folder / f"{key}.round", None
     deadline = time.monotonic() + timeout
-    for left in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
-        left.unlink()
+    for stale in folder.glob(f"{glob.escape(key)}.*.{rank}.taken"):  # of a process that died before it saw that
+        stale.unlink()
     while True:
         if answer is not None and not answer.exists():
             if _remove(Path(f"{answer}.taken")):
@@ -3268,9 +3268,9 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             lowest += byte
         swapped = False
         while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
+            digits, remaining = 0, differing >> lowest
+            while remaining:
+                remaining >>= byte
                 digits += 1
             counts[:digits] = 0
             for key in ours:
@@ -4373,7 +4373,7 @@ class RankedClass:
 
 def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points: Any) -> int:
     """Fill `points` with the points of `RankedClass.curve`, and return their number."""
-    right = wrong = on_unknown = left = size = 0
+    right = wrong = on_unknown = pending = size = 0
     is_point = False
     for i in range(tags.size - 1, -1, -1):
         tag = tags[i]
@@ -4382,11 +4382,11 @@ def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points
         right += count if tag & _RIGHT else 0
         wrong += count if tag & _WRONG else 0
         on_unknown += count if tag & _ON_UNKNOWN else 0
-        left += count  # since the last point
+        pending += count  # since the last point
         is_point |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
-        if (is_point and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
+        if (is_point and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and pending):
             points[0, size], points[1, size], points[2, size] = right, wrong, on_unknown
-            size, left, is_point = size + 1, 0, False
+            size, pending, is_point = size + 1, 0, False
     return size
 
 

@@ -84,8 +84,8 @@ def components_of(
     at = np.flatnonzero(component | object_)
     component, object_ = component[at], np.unique(np.append(object_[at], 0), return_inverse=True)[1][:-1]  # 0 … K
     component[_smaller(component, min_predicted)] = 0
-    left = ~_smaller(object_, min_object)
-    component, object_ = component[left], object_[left]
+    is_large = ~_smaller(object_, min_object)
+    component, object_ = component[is_large], object_[is_large]
 
     inside, sizes = _pixels_of(component, object_ > 0)
     matched, areas = _pixels_of(object_, component > 0)

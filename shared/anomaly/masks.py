@@ -296,8 +296,8 @@ def image_columns(
     elif images.maxima is not None and voids is None and image_reduction == "max":
         scores = images.maxima
     else:
-        left = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
-        scores = reduced_maps(left, image_reduction)
+        valid = maps if voids is None else [score_map[~void] for score_map, void in zip(maps, voids)]
+        scores = reduced_maps(valid, image_reduction)
     if image_labels is not None:
         labels = as_flags(image_labels, "image_labels")
     elif isinstance(masks, list):

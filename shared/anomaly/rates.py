@@ -376,10 +376,10 @@ class PixelBins:
 
     def _shares(self, regions: Regions) -> np.ndarray:
         """Histograms of the pixels of regions: each pixel is its share of its region, and shares of a region add up."""
-        whole, left = np.divmod(_OF_A_REGION, regions.sizes)  # the first `left` pixels get one more
+        whole, remainders = np.divmod(_OF_A_REGION, regions.sizes)  # as many first pixels as remain get one more
         begin = np.cumsum(regions.sizes) - regions.sizes
         place = np.arange(int(regions.sizes.sum())) - np.repeat(begin, regions.sizes)
-        weights = np.repeat(whole, regions.sizes) + (place < np.repeat(left, regions.sizes))
+        weights = np.repeat(whole, regions.sizes) + (place < np.repeat(remainders, regions.sizes))
         return self._histograms(to_numpy(regions.scores), regions.num_pixels, weights)
 
     @cached_property

@@ -305,9 +305,9 @@ def sort_buckets(keys: Any, payload: Any, bits: Any, ordered: Any, starts: Any) 
             lowest += byte
         swapped = False
         while True:
-            digits, left = 0, differing >> lowest
-            while left:
-                left >>= byte
+            digits, remaining = 0, differing >> lowest
+            while remaining:
+                remaining >>= byte
                 digits += 1
             counts[:digits] = 0
             for key in ours:

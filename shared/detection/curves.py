@@ -163,7 +163,7 @@ class RankedClass:
 
 def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points: Any) -> int:
     """Fill `points` with the points of `RankedClass.curve`, and return their number."""
-    right = wrong = on_unknown = left = size = 0
+    right = wrong = on_unknown = pending = size = 0
     is_point = False
     for i in range(tags.size - 1, -1, -1):
         tag = tags[i]
@@ -172,11 +172,11 @@ def curve_points(confidence: Any, tags: Any, counts: Any, corrected: int, points
         right += count if tag & _RIGHT else 0
         wrong += count if tag & _WRONG else 0
         on_unknown += count if tag & _ON_UNKNOWN else 0
-        left += count  # since the last point
+        pending += count  # since the last point
         is_point |= (count > 0) & (((tag & _RIGHT) > 0) | (size == 0))  # as a condition it would be mispredicted often
-        if (is_point and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and left):
+        if (is_point and (i == 0 or confidence[i - 1] != confidence[i])) or (i == 0 and pending):
             points[0, size], points[1, size], points[2, size] = right, wrong, on_unknown
-            size, left, is_point = size + 1, 0, False
+            size, pending, is_point = size + 1, 0, False
     return size
 
 

@@ -393,8 +393,8 @@ def macro_f(precision: Array, recall: Array, num_classes: int) -> Array:
     product, product_rest = _product_and_rest(2 * precision, recall)
     times, times_rest = _product_and_rest(f, xp.full_like(f, float(num_classes)))
     back, back_rest = _product_and_rest(times, total)
-    left = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
-    return f + left / divisor
+    remainder = (product - back) + (product_rest - back_rest - times * total_rest - times_rest * total)
+    return f + remainder / divisor
 
 
 def _product_and_rest(a: Array, b: Array) -> tuple[Array, Array]:

@@ -91,14 +91,14 @@ def graded_areas(
     perfect = _Order.of(np.ones(len(levels), bool), levels[::-1], sizes[::-1])
     most = answers.gain(perfect) if {"e_aurc", "prr"} & {*metrics} else None
     ordered, order = sorted_with(scores, indices(scores))
-    own = _Order.of(first_of_each(ordered), qualities[order], counts[order])
-    every = [_areas(answers, own, most)]
+    by_score = _Order.of(first_of_each(ordered), qualities[order], counts[order])
+    every = [_areas(answers, by_score, most)]
     for sign in () if bits is None else (1, -1):
         order = np.lexsort((-sign * qualities, scores))
         graded, ordered = qualities[order], scores[order]
         begins = first_of_each(ordered) | (was_cut(ordered, bits or 0) & first_of_each(graded))
         apart = _Order.of(begins, graded, counts[order])
-        every.append(_areas(answers, apart, most, sign * (len(apart.first) > len(own.first))))
+        every.append(_areas(answers, apart, most, sign * (len(apart.first) > len(by_score.first))))
     return {name: tuple(areas[name] for areas in every) for name in metrics}
 
 
