@@ -56,9 +56,11 @@ def clusters_of_images(
         raise ValueError("clusters_from_name: expected it or clusters, got both")
     if clusters_from_name is not None:
         pattern = pattern_of("clusters_from_name", CLUSTERS, clusters_from_name)
-        own = [*map(str, pattern.values(images))]
+        by_image = [*map(str, pattern.values(images))]
         noun = noun_of([pattern.made]) or NO_CLUSTERS.noun
-        return ImageClusters(own, noun, [f"Clusters: {len({*own}):,} of {len(images):,} images, by their names."])
+        return ImageClusters(
+            by_image, noun, [f"Clusters: {len({*by_image}):,} of {len(images):,} images, by their names."]
+        )
     return NO_CLUSTERS if clusters is None else _of_table(images, clusters, limits)
 
 
@@ -66,12 +68,12 @@ def _of_table(images: Sequence[str], place: str, limits: Limits) -> ImageCluster
     cells, sheet = read_column(place, CLUSTERS, limits)
     column = sheet.taken[0]
     with named(sheet.name):
-        rows = _rows_of_images(images, [(name, own) for name, own, _ in row_names(sheet.table) if name != column])
-        own = as_cluster_names([cells[rows[image]] for image in images], column)
+        rows = _rows_of_images(images, [(name, words) for name, words, _ in row_names(sheet.table) if name != column])
+        by_image = as_cluster_names([cells[rows[image]] for image in images], column)
     others = len(cells) - len({*rows.values()})
     less = f"; {others:,} of its rows name no image here" if others else ""
     note = f"Clusters: {column} of {sheet.name}, by the names of images{less}."
-    return ImageClusters(own, noun_of([column]) or NO_CLUSTERS.noun, [note])
+    return ImageClusters(by_image, noun_of([column]) or NO_CLUSTERS.noun, [note])
 
 
 def _rows_of_images(images: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]]) -> Mapping[str, int]:
@@ -82,17 +84,17 @@ def _rows_of_images(images: Sequence[str], columns: Sequence[tuple[str, Sequence
         files = [cell.rpartition("/")[2] for cell in bare]
         of_files = [image.rpartition("/")[2] for image in images]
         ways = [(images, cells), (images, bare), *([(of_files, files)] if len({*of_files}) == len(images) else [])]
-        for own, keys in ways:
+        for wanted, keys in ways:
             times = Counter(keys)
-            without = [image for image, key in zip(images, own) if key not in times]
-            twice = next((key for key in own if times[key] > 1), None)
+            without = [image for image, key in zip(images, wanted) if key not in times]
+            twice = next((key for key in wanted if times[key] > 1), None)
             if without:
                 lacking.append((len(without), column, without[0]))
                 continue
             if twice is not None:
                 raise ValueError(f"expected in {column} each image once, got {twice!r} {times[twice]} times")
             rows = {key: row for row, key in enumerate(keys)}
-            return {image: rows[key] for image, key in zip(images, own)}
+            return {image: rows[key] for image, key in zip(images, wanted)}
     expected = f"expected a column that names the {len(images):,} images, such as {images[0]!r}"
     if not lacking:
         raise ValueError(f"{expected}, got none")

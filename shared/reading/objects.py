@@ -189,9 +189,9 @@ def _rows_of_object(content: dict[str, Any]) -> list[Any]:
     names, data = content.get("columns"), content.get("data")
     if isinstance(names, list) and isinstance(data, list) and all(len(row) == len(names) for row in data):
         return [dict(zip(map(str, names), row)) for row in data]
-    own = [value for name, value in content.items() if name != "schema"]
-    if len(own) == 1 and isinstance(own[0], list):
-        return own[0] if own[0] and all(isinstance(row, dict) for row in own[0]) else []
+    values = [value for name, value in content.items() if name != "schema"]
+    if len(values) == 1 and isinstance(values[0], list):
+        return values[0] if values[0] and all(isinstance(row, dict) for row in values[0]) else []
     if not content or not all(isinstance(value, dict) for value in content.values()):
         return []
     index = [*map(str, range(len(content)))]

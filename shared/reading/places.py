@@ -43,8 +43,8 @@ def files_below(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
         # a folder above, or one that is found by its own name, too
         if any(real == other or (here.is_symlink() and _is_below(real, other)) for other in above):
             continue
-        own, folders = _entries(here, suffixes)
-        files += own
+        listed, folders = _entries(here, suffixes)
+        files += listed
         waiting += [(path, (*above, real)) for path in folders]
     return _sorted(files)
 
@@ -209,13 +209,13 @@ class Archives:
         folder = self._made(f"{paths[0].parent}" if one else "")
         flat = len({path.stem for path in paths}) == len(paths)
         for path in paths:
-            own = self.folder(path) if path.suffix.lower() == ".zip" else path.absolute()
+            target = self.folder(path) if path.suffix.lower() == ".zip" else path.absolute()
             link = folder / (path.name if flat else path.absolute().relative_to(shared))
-            link = link.with_suffix("") if own.is_dir() else link
+            link = link.with_suffix("") if target.is_dir() else link
             if os.path.lexists(link):
                 raise ValueError(f"{path}: expected files of different names, got two; a .zip keeps folders apart")
             link.parent.mkdir(parents=True, exist_ok=True)
-            link.symlink_to(own, target_is_directory=own.is_dir())
+            link.symlink_to(target, target_is_directory=target.is_dir())
         return folder
 
     def folder(self, path: Path) -> Path:

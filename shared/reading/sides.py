@@ -139,9 +139,9 @@ def side_of_column(name: str, place: Place = Place.COLUMN | Place.OUTCOME) -> bo
     [True, True, None, None, None]
     """
     words = re.findall(r"[a-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower())
-    left = "".join(word for word in words if word not in (*_FILLERS, *_NEGATIONS))
+    rest = "".join(word for word in words if word not in (*_FILLERS, *_NEGATIONS))
     after_is = Place.FILE if words[:1] in (["is"], ["are"]) else Place(0)  # is_id and is_in, where id may be a key
-    side = _side(left, place | after_is)
+    side = _side(rest, place | after_is)
     return side if side is None or {*words}.isdisjoint(_NEGATIONS) else not side
 
 

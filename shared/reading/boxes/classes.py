@@ -27,16 +27,17 @@ def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[s
         raise ValueError(
             f"unknown_class_id: expected {expected}, as of the detections, got {stated}, which is class {name!r}"
         )
-    own = min(new, default=stated)
-    if own is None:
-        own = unknown_id(classes, predicted_classes(*detections))
+    unknown = min(new, default=stated)
+    if unknown is None:
+        unknown = unknown_id(classes, predicted_classes(*detections))
     first = one_id_each(classes)
     named = [name for name in ("known_classes", "previously_known") if first and options.get(name) is not None]
     ids = {name: [*dict.fromkeys(first.get(i, i) for i in options[name])] for name in named}
-    options = {**options, "unknown_class_id": own, **ids}
-    if stated is None and own in classes and own in (options.get("known_classes") or ()):
+    options = {**options, "unknown_class_id": unknown, **ids}
+    if stated is None and unknown in classes and unknown in (options.get("known_classes") or ()):
         raise CurableError(
-            f"known_classes: expected them without class {own}, since its name, {classes[own]!r}, means unknown",
+            f"known_classes: expected them without class {unknown}, since its name, {classes[unknown]!r}, means "
+            "unknown",
             Cure("if it is a known class", {"unknown_class_id": UNKNOWN_CLASS_ID}),
         )
     return options

@@ -151,8 +151,8 @@ def _of_images(
         return f"{place}: expected image_id to be an id of an image, got {keys[lost[place]]!r}"
 
     left_out = unused(PREDICTED, OF_OTHERS, lost, leave_out, error_of)
-    kept = sorted({*range(len(content))} - {*lost.values()})
-    return _Entries([content[i] for i in kept], where, by_id, kept), left_out, notes
+    indices = sorted({*range(len(content))} - {*lost.values()})
+    return _Entries([content[i] for i in indices], where, by_id, indices), left_out, notes
 
 
 def _check_one_image_each(

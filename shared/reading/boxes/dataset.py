@@ -52,7 +52,7 @@ def aliases_of(names: Iterable[str], classes: Iterable[str]) -> dict[str, str]:
     {'sofa': 'couch'}
     """
     first = first_spellings(classes)
-    return {name: own for name in names if (own := first.get(class_key(name), name)) != name}
+    return {name: spelling for name in names if (spelling := first.get(class_key(name), name)) != name}
 
 
 def spelled_as_one(aliases: Mapping[str, str]) -> str:
@@ -112,14 +112,14 @@ def unknown_id(classes: Mapping[int, str], predicted: Collection[int]) -> int:
     (4, -1)
     """
     ids = [*(i for i, name in classes.items() if means_unknown(name)), UNKNOWN_CLASS_ID]
-    own = [i for i in ids if i in predicted]
-    if len(own) > 1:
-        which = " and ".join(f"{i} ({classes.get(i, 'the usual one')})" for i in own)
+    predicted_ids = [i for i in ids if i in predicted]
+    if len(predicted_ids) > 1:
+        which = " and ".join(f"{i} ({classes.get(i, 'the usual one')})" for i in predicted_ids)
         raise CurableError(
             f"unknown_class_id: expected predictions to call unknown objects by one class, got {which}",
-            Cure("to state which is the unknown class", {"unknown_class_id": Or(*own)}),
+            Cure("to state which is the unknown class", {"unknown_class_id": Or(*predicted_ids)}),
         )
-    return (own or ids)[0]
+    return (predicted_ids or ids)[0]
 
 
 def with_names_in_tables(results: Mapping[str, Any], of: Any, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -134,8 +134,8 @@ def with_names_in_tables(results: Mapping[str, Any], of: Any, options: Mapping[s
         named["per_image"] = {"name": [*of.names], **dict(columns), **results["per_image"]}
     if "per_class" in results and of.classes:
         names = class_words(of.classes, options.get("unknown_class_id", UNKNOWN_CLASS_ID))
-        own = [names.get(label, str(label)) for label in results["per_class"]["class"]]
-        named["per_class"] = {"name": own, **results["per_class"]}
+        class_names = [names.get(label, str(label)) for label in results["per_class"]["class"]]
+        named["per_class"] = {"name": class_names, **results["per_class"]}
     return named
 
 
@@ -144,10 +144,10 @@ def class_words(classes: Mapping[int, str], unknown: int) -> dict[int, str]:
     return {unknown: UNKNOWN, **classes}
 
 
-def others_of(files: Iterable[Path], own: Iterable[Path | None]) -> list[Path]:
+def others_of(files: Iterable[Path], used: Iterable[Path | None]) -> list[Path]:
     """The files that are none of a data set's own, each once, sorted."""
     there = by_real_place(files)
-    return sorted(there[place] for place in there.keys() - by_real_place(filter(None, own)).keys())
+    return sorted(there[place] for place in there.keys() - by_real_place(filter(None, used)).keys())
 
 
 TXT = (".txt",)  # the suffix of labels, predictions and lists
@@ -417,17 +417,17 @@ def rename_classes(detections: Detections, names: Mapping[int, str], unknown_cla
     classes, by_name = detections.dataset.classes, unknown_class_id is None
     if len({*classes.values()}) < len(classes) or len({*names.values()}) < len(names):
         raise ValueError(f"names: expected each once, got {sorted(names.values())}")
-    own = UNKNOWN_CLASS_ID if unknown_class_id is None else unknown_class_id
+    predicted_unknown = UNKNOWN_CLASS_ID if unknown_class_id is None else unknown_class_id
     ids = {class_key(name): i for i, name in [*classes.items()][::-1]}  # the first id of each class
-    new = max([*classes, *names, own], default=0) + 1
+    new = max([*classes, *names, predicted_unknown], default=0) + 1
     table = {i: ids.setdefault(class_key(name), new + i) for i, name in sorted(names.items())}
     of_data = next((i for i, name in classes.items() if by_name and means_unknown(name)), None)
-    unknown = own if of_data is None else of_data
-    taken = of_data is None and own in classes and table.get(own) != own
+    unknown = predicted_unknown if of_data is None else of_data
+    taken = of_data is None and predicted_unknown in classes and table.get(predicted_unknown) != predicted_unknown
     if taken:
         unknown = 1 + max([*classes, *table.values()])
     words = [i for i, name in names.items() if by_name and means_unknown(name)]
-    table |= dict.fromkeys([own, *words], unknown)
+    table |= dict.fromkeys([predicted_unknown, *words], unknown)
     missing = labels_of(detections.predictions) - {*table}
     if missing:
         raise ValueError(f"names: expected one for each predicted class, got none for {min(missing)}")

@@ -51,8 +51,8 @@ def read_dicts(references: Dicts, *, classes: Mapping[int, str] | None = None) -
     sizes = [_size(image, f"references[{i}]") for i, image in enumerate(references)]
     boxes = [_true(image, sizes[i], f"references[{i}]") for i, image in enumerate(references)]
     census = Census({IMAGES: len(names), BOXES: sum(len(image["labels"]) for image in boxes)})
-    own: list[int | str] = [*names] if ids is None else ids
-    return Dataset(names, boxes, dict(classes or {}), [None] * len(names), sizes, own, census)
+    image_ids: list[int | str] = [*names] if ids is None else ids
+    return Dataset(names, boxes, dict(classes or {}), [None] * len(names), sizes, image_ids, census)
 
 
 def read_dict_predictions(predictions: Dicts, dataset: Dataset, *, leave_out: bool = False) -> Detections:

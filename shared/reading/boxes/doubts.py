@@ -71,8 +71,8 @@ def _steps(true: Boxes, predicted: Boxes, classes: set[int]) -> np.ndarray:
     """How far the class id of the box that overlaps each object most is from its own, where they match."""
     ious, _ = overlaps(predicted["boxes"], true["boxes"])
     best = ious.argmax(axis=0)
-    said = predicted["labels"][best]
-    return (said - true["labels"])[(ious.max(axis=0) >= MATCH) & np.isin(said, [*classes])]
+    labels = predicted["labels"][best]
+    return (labels - true["labels"])[(ious.max(axis=0) >= MATCH) & np.isin(labels, [*classes])]
 
 
 def _in_crowds(one: Detections, what: str) -> str:

@@ -40,4 +40,4 @@ def other_format(path: Path, content: Any = None) -> str:
     keys = first.keys() if isinstance(first, Mapping) else ()
     if "image_id" in keys:
         return ""
-    return next((f"{name}; export as COCO or YOLO" for own, name in _JSON.items() if {*own} <= {*keys}), "")
+    return next((f"{name}; export as COCO or YOLO" for needed, name in _JSON.items() if {*needed} <= {*keys}), "")

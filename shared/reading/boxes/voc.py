@@ -109,7 +109,7 @@ def read_voc(place: Path, content: None, of: Choices) -> Dataset:
     occurring = {item.name for page in pages for item in page.objects}
     classes = dict(enumerate(sorted(occurring))) if of.classes is None else dict(of.classes)
     ids = {name: i for i, name in classes.items()}
-    ids |= {name: ids[own] for name, own in aliases_of(occurring, ids).items()}
+    ids |= {name: ids[spelling] for name, spelling in aliases_of(occurring, ids).items()}
     why = f"not in {' or '.join(path.name for path in lists)}" if lists else "without annotations"
     left_out: LeftOut = {
         REPEATED: [place for page in pages for place in page.repeated],
@@ -292,11 +292,11 @@ def _files_by_class(folder: Path, dataset: Dataset) -> dict[str, Path]:
     names = first_spellings(dataset.classes.values())
     files: dict[str, Path] = {}
     for path in files_in(folder, TXT):
-        own = _class_of(path)
-        name = names.get(class_key(own), UNKNOWN if means_unknown(own) else "")
+        class_name = _class_of(path)
+        name = names.get(class_key(class_name), UNKNOWN if means_unknown(class_name) else "")
         if not name:
             raise CurableError(
-                f"{path}: expected the name of a class of the references, or unknown, got {own!r}",
+                f"{path}: expected the name of a class of the references, or unknown, got {class_name!r}",
                 Cure("to list all classes of VOC references", {"names": ANY}),
             )
         if name in files:

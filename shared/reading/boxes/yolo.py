@@ -197,8 +197,8 @@ def _texts_of_images(texts: Mapping[str, Path], dataset: Dataset) -> tuple[list[
     """Lists of classes, and the image of each other text file, by its name; None for no image."""
     names = {*dataset.names}
     lists = [path for name, path in texts.items() if name not in names and path.name in LISTS_OF_CLASSES]
-    own = [name for name, path in texts.items() if path not in lists]
-    return lists, dict(zip(own, matched(own, dataset.names, strip=True)))
+    others = [name for name, path in texts.items() if path not in lists]
+    return lists, dict(zip(others, matched(others, dataset.names, strip=True)))
 
 
 def _no_image(path: object, name: str, dataset: Dataset) -> str:
@@ -379,10 +379,10 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
     def by_label(paths: Iterable[Path]) -> dict[str, Path]:
         return {os.path.join(real(_labels(path.parent)), path.stem): path for path in paths}
 
-    own, beside = by_label(images), files(Path)
+    of_split, beside = by_label(images), files(Path)
     every = by_label(path for path in beside if path.suffix.lower() in IMAGE_SUFFIXES)
-    beyond = {name: path for name, path in every.items() if name not in own}
-    return Files(own, texts, [*beside, *labels], beyond, lists)
+    beyond = {name: path for name, path in every.items() if name not in of_split}
+    return Files(of_split, texts, [*beside, *labels], beyond, lists)
 
 
 def _entries(content: Mapping[str, Any], split: str) -> list[str]:

@@ -177,9 +177,9 @@ def runs(table: Table) -> dict[str, list[str]]:
     """
     stems: dict[str, list[tuple[int, str]]] = {}
     for name, array in table.arrays.items():
-        own, number = _numbered(name)
+        base, number = _numbered(name)
         if number is not None and num_dimensions(array) == 1:
-            stems.setdefault(own, []).append((number, name))
+            stems.setdefault(base, []).append((number, name))
     by_name = {}
     for of_stem in stems.values():
         numbers, names = map(list, zip(*sorted(of_stem)))

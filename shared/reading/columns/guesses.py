@@ -30,9 +30,9 @@ def says_confidence(name: str) -> bool:
 
 def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table]) -> Table:
     """The table of a column's own input, or of the first, which may hold all columns."""
-    own, first = tables[column.source], tables[0]
-    has = own.arrays if names is None else {*names, *map(unsigned, names)} & {*own.arrays, *runs(own)}
-    return own if has else first
+    table, first = tables[column.source], tables[0]
+    has = table.arrays if names is None else {*names, *map(unsigned, names)} & {*table.arrays, *runs(table)}
+    return table if has else first
 
 
 def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> dict[str, list[str]]:
@@ -62,8 +62,8 @@ def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> 
         parts = [
             name for column in layout.columns if column.part_of for name in column.named(_free(tables[0], {}), False)
         ]
-        own = [name for name in _free(tables[0], {}) if header(name) in headers]
-        guesses[predictions] = [name for name in own if name not in parts] or own
+        same_header = [name for name in _free(tables[0], {}) if header(name) in headers]
+        guesses[predictions] = [name for name in same_header if name not in parts] or same_header
     if not classes and not _has_parts(layout, guesses):
         guesses |= _classes_by_name(layout, tables[0], {**guesses, **chosen})
     return guesses
@@ -74,15 +74,15 @@ def guessed_by_values(layout: Layout, tables: Sequence[Table], guesses: MadeOf) 
 
     Labels are the only array of two values, class ids the only one of integers, and scores the rest.
     """
-    own = {name: [*names] for name, names in guesses.items()}
-    for column in sorted(() if _has_parts(layout, own) else layout.columns, key=lambda column: column.precedence):
-        if column.required and column.precedence and not column.part_of and not own[column.name]:
+    by_column = {name: [*names] for name, names in guesses.items()}
+    for column in sorted(() if _has_parts(layout, by_column) else layout.columns, key=lambda column: column.precedence):
+        if column.required and column.precedence and not column.part_of and not by_column[column.name]:
             table = tables[column.source]
-            own[column.name] = column.guess_by_values(_flat(table, _free(table, own)))
+            by_column[column.name] = column.guess_by_values(_flat(table, _free(table, by_column)))
     scores = layout.scores()
     if scores is not None:
-        own[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in own[scores.name]]
-    return own
+        by_column[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in by_column[scores.name]]
+    return by_column
 
 
 def guessed_alone(layout: Layout, table: Table, names: Collection[str]) -> dict[str, list[str]]:
@@ -90,10 +90,10 @@ def guessed_alone(layout: Layout, table: Table, names: Collection[str]) -> dict[
 
     Parameters: names, of the file's columns.
     """
-    own = table._replace(
+    file_table = table._replace(
         arrays={name: array for name, array in table.arrays.items() if {*table.sources.get(name, [name])} <= {*names}}
     )
-    guesses = guessed_by_values(layout, [own], guessed_by_name(layout, [own], {}))
+    guesses = guessed_by_values(layout, [file_table], guessed_by_name(layout, [file_table], {}))
     return {column.name: guesses[column.name] for column in layout.columns if column.is_predicted}
 
 

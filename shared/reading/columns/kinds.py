@@ -82,10 +82,12 @@ class Column:
         """The first of `names` that is a name of the column or, if `alike`, contains one."""
         known = [plain(name) for name in (self.name, *self.names)]
         headers = {name: plain(header(name)) for name in names}
-        exact = [name for alias in known for name, own in headers.items() if own == alias]
+        exact = [name for alias in known for name, word in headers.items() if word == alias]
         # a predicted label is no label
-        others = {name: own for name, own in headers.items() if self.is_predicted or "pred" not in own}
-        similar = [name for alias in known if alike and len(alias) > 4 for name, own in others.items() if alias in own]
+        others = {name: word for name, word in headers.items() if self.is_predicted or "pred" not in word}
+        similar = [
+            name for alias in known if alike and len(alias) > 4 for name, word in others.items() if alias in word
+        ]
         return (exact or similar)[:1]
 
     def offer(self, table: Table) -> list[str]:
@@ -120,10 +122,10 @@ class Column:
 
     def part(self, name: str, table: Table) -> Any:
         """The array with this name, or negated. Raises ValueError if there is none."""
-        array, own = member(name, table), unsigned(name)
+        array, bare = member(name, table), unsigned(name)
         if array is not None:
             return array
-        array = member(own, table)
+        array = member(bare, table)
         if array is None:
             raise ValueError(
                 f"{self.name}: expected names of columns, got {name!r}; there are {', '.join(table.arrays)}"
@@ -131,7 +133,9 @@ class Column:
             )
         if name[:1] != FLIPPED:
             return array
-        return array.mapped(lambda batch: _negated(batch, own)) if isinstance(array, Streamed) else _negated(array, own)
+        return (
+            array.mapped(lambda batch: _negated(batch, bare)) if isinstance(array, Streamed) else _negated(array, bare)
+        )
 
     def _check_decimals(self, names: Sequence[str], table: Table) -> None:
         """Raise ValueError for a number with a point in a file with decimal commas: 1.234 may be over a thousand."""
@@ -149,8 +153,8 @@ class Column:
 
     def made_of(self, names: Sequence[str], parts: Sequence[Any], lines: Sequence[Lines | None], read_as: str) -> Any:
         """The column made of arrays, after their cells are checked; `read_as` is one of READ_AS."""
-        for name, part, own in zip(names, parts, lines):
-            wrong = self.wrong(name, part, own)
+        for name, part, part_lines in zip(names, parts, lines):
+            wrong = self.wrong(name, part, part_lines)
             if wrong:
                 advice = "Fill it in" if wrong.endswith(_EMPTY) else "Fix it"
                 are_all = bool(self.unreadable(part).all())
@@ -236,7 +240,7 @@ class TrueClasses(Column):
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The only array of words of which half or more are names of other columns, or else of integers."""
         cells = {name: distinct(array) for name, array in arrays.items() if array.dtype.kind in "OU"}
-        words = [name for name, own in cells.items() if own and 2 * len({*own} & {*arrays}) >= len(own)]
+        words = [name for name, values in cells.items() if values and 2 * len({*values} & {*arrays}) >= len(values)]
         return only(words) or super().guess_by_values(arrays)
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
@@ -277,7 +281,7 @@ class Scores(Column):
         ]
 
     def _says_score(self, name: str) -> bool:
-        known = [own for alias in (self.name, *self.names) if len(own := plain(alias)) > 4]
+        known = [text for alias in (self.name, *self.names) if len(text := plain(alias)) > 4]
         words = re.findall("[a-z]+", name.lower())
         return any(alias in plain(name) for alias in known) or any(map(_DETECTOR.fullmatch, words))
 

@@ -121,8 +121,8 @@ class Labels(Column):
         """A sentence on the meaning of 1 in the column, if its name alone says that it means known; else ""."""
         if not names or not self.means_known(names[0]) or _say_sides(member(names[0], table)):
             return ""
-        own = header(names[0])
-        return f"1 in {own} means a known sample, by its name; +{own} takes it as it stands, 1 for an unknown one"
+        name = header(names[0])
+        return f"1 in {name} means a known sample, by its name; +{name} takes it as it stands, 1 for an unknown one"
 
     def is_assumed(self, names: Sequence[str], table: Table) -> bool:
         """Whether nothing says that 1 means unknown: no sign, no name, no words, no class id below 0."""
@@ -195,9 +195,9 @@ def _sides(array: np.ndarray) -> dict[str, bool | None]:
     samples, such as the defects beside good.
     """
     sides = _said(array)
-    said = {side for word, side in sides.items() if word.strip().lower() not in TRUTHS} - {None}
-    if len({*sides.values()} - {None}) == 1 and said:
-        return {word: (True not in said) if side is None else side for word, side in sides.items()}
+    stated = {side for word, side in sides.items() if word.strip().lower() not in TRUTHS} - {None}
+    if len({*sides.values()} - {None}) == 1 and stated:
+        return {word: (True not in stated) if side is None else side for word, side in sides.items()}
     return sides
 
 

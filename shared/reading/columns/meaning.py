@@ -117,20 +117,20 @@ class Meaning:
 
     def sentences(self) -> list[str]:
         """A sentence for each change by `applied`."""
-        said = []
+        notes = []
         if self.predict_words:
             first = ", ".join(self.classes[:5]) + (", …" if len(self.classes) > 5 else "")
-            said.append(f"predictions and references are names of {len(self.classes)} classes: {first}")
+            notes.append(f"predictions and references are names of {len(self.classes)} classes: {first}")
         elif self.are_words:
-            said.append("references are names of the columns of class scores")
+            notes.append("references are names of the columns of class scores")
         elif self._are_from_one:
-            said.append(f"references count classes from 1, as the columns {self.classes[0]} to {self.classes[-1]} do")
+            notes.append(f"references count classes from 1, as the columns {self.classes[0]} to {self.classes[-1]} do")
         elif self.are_ids:
-            said.append("references are class ids, of which those below 0 are unknown")
+            notes.append("references are class ids, of which those below 0 are unknown")
         if self.shared:
             named = ", ".join(sorted(map(str, self.shared)))
-            said.append(f"samples of {named} are known, and belong to every group")
-        return said
+            notes.append(f"samples of {named} are known, and belong to every group")
+        return notes
 
     @property
     def _may_be_from_one(self) -> bool:
@@ -191,7 +191,7 @@ def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
     for name, (members, logits) in _matrices(table, classes).items():
         by_file.setdefault(table.files.get(members[0], ""), []).append((name, members, logits))
     numbered = {*classes, *(name for names in runs(table).values() for name in names)}
-    if any(len(own) > 1 for own in by_file.values()):
+    if any(len(matrices) > 1 for matrices in by_file.values()):
         return table
     if any(is_score(np.asarray(flat[name])) for name in flat.keys() - numbered):
         return table

@@ -54,8 +54,8 @@ class Layout:
     def of(self, chosen: Mapping[str, Any]) -> Layout:
         """The layout beside chosen columns: with qualities there are no labels, and so no sides."""
         names = {
-            name: [*own] if isinstance(own, (list, tuple)) else [str(own)] if own else []
-            for name, own in chosen.items()
+            name: [*value] if isinstance(value, (list, tuple)) else [str(value)] if value else []
+            for name, value in chosen.items()
         }
         graded = next(
             (one.name for one in self.columns if isinstance(one, Qualities) and is_used(one, names.get(one.name, []))),

@@ -100,9 +100,9 @@ class Tree(NamedTuple):
             if name.count("/") != len(parts) - 1 or not name.startswith(parts[0]) or suffix_of(name) not in suffixes:
                 continue
             place = place_of(name)
-            own = place.split("/")
-            if all(part in ("*", each) or fnmatchcase(each, part) for each, part in zip(own, parts)):
-                by_place["/".join(own[:-level]) if level else place].append(name)
+            steps = place.split("/")
+            if all(part in ("*", each) or fnmatchcase(each, part) for each, part in zip(steps, parts)):
+                by_place["/".join(steps[:-level]) if level else place].append(name)
         return dict(by_place)
 
 
@@ -221,8 +221,8 @@ def list_anomaly_images(
     chosen = sorted(set(categories)) if categories else [*every]
     images: list[AnomalyImage] = []
     problems: list[Problem] = []
-    own = {*tree.files.values()}
-    left_out = {path: NOTE if is_note(path.name) else OUTSIDE for path in files if path not in own}
+    inside = {*tree.files.values()}
+    left_out = {path: NOTE if is_note(path.name) else OUTSIDE for path in files if path not in inside}
     left_out |= {} if "" in every.values() else _elsewhere(tree, every, chosen)
     if not described.lists:
         at = PurePosixPath(described.images).parts.index("{defect}")
@@ -232,10 +232,10 @@ def list_anomaly_images(
             described = with_normal_folder(described, folders, below.root)
     for category in chosen:
         lists = _listed_category if described.lists else _list_category
-        listed, wrong, left = lists(category, tree.below(every[category]), described, needs_masks)
+        listed, wrong, unused = lists(category, tree.below(every[category]), described, needs_masks)
         images += listed
         problems += wrong
-        left_out |= left
+        left_out |= unused
     return AnomalyFolder(tree, files, described, every, images, problems, left_out)
 
 
@@ -282,7 +282,7 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         problems += [Problem(tree.path(name), wanted, "missing") for name in sorted(chosen - there)]
         left_out |= {tree.path(name): OUTSIDE for name in there - chosen}
         images = {
-            place: kept for place, names in images.items() if (kept := [name for name in names if name in chosen])
+            place: tested for place, names in images.items() if (tested := [name for name in names if name in chosen])
         }
     listed = []
     for place, names in images.items():
@@ -291,22 +291,24 @@ def _list_category(category: str, tree: Tree, layout: Layout, needs_masks: bool)
         file = tree.path(names[0])
         problems += _repeated([*map(tree.path, names)], "image")
         mask = layout.masks.format(defect=defect, stem=stem)
-        own, anomalous = [*map(tree.path, masks.pop(mask, []))], defect not in layout.normal
-        if anomalous and not own and needs_masks:
+        mask_paths, anomalous = [*map(tree.path, masks.pop(mask, []))], defect not in layout.normal
+        if anomalous and not mask_paths and needs_masks:
             wanted = f"a folder {mask} of masks" if layout.united else f"a mask {mask}.png"
             problems.append(Problem(file, f"expected {wanted}, got none", "without a mask", [IMAGES_ALONE]))
         if not layout.united:
-            problems += _repeated(own, "mask")
+            problems += _repeated(mask_paths, "mask")
         cloud = None if layout.clouds is None else tree.path(layout.clouds.format(defect=defect, stem=stem))
-        own = own if layout.united else own[:1]
-        listed.append(AnomalyImage(category, place, defect, stem, anomalous, file, tuple(own), cloud))
+        mask_paths = mask_paths if layout.united else mask_paths[:1]
+        listed.append(AnomalyImage(category, place, defect, stem, anomalous, file, tuple(mask_paths), cloud))
     if not listed:
         problems.append(Problem(tree.root, f"expected test images {layout.images}.png, got none", "without images"))
-    left = [tree.path(name) for names in masks.values() for name in names]
+    unmatched = [tree.path(name) for names in masks.values() for name in names]
     if layout.split is None:
-        problems += [Problem(path, "expected the image of the mask, got none", "without an image") for path in left]
+        problems += [
+            Problem(path, "expected the image of the mask, got none", "without an image") for path in unmatched
+        ]
     else:
-        left_out |= dict.fromkeys(left, OUTSIDE)
+        left_out |= dict.fromkeys(unmatched, OUTSIDE)
     roots = {pattern.partition("/")[0] for pattern in (layout.images, layout.masks)}
     for name, path in tree.files.items():
         if is_note(name):
@@ -326,11 +328,13 @@ def _listed_category(category: str, tree: Tree, layout: Layout, needs_masks: boo
     by_place: dict[str, AnomalyImage] = {}
     problems = []
     for image, mask in read_list(path, folder):
-        file, *own = (tree.path(each.relative_to(folder).as_posix()) for each in (image, mask) if each is not None)
+        file, *mask_files = (
+            tree.path(each.relative_to(folder).as_posix()) for each in (image, mask) if each is not None
+        )
         place = place_of(image.relative_to(folder).as_posix())
         if place in by_place:
             problems.append(Problem(path, f"expected {place} once, got it again", "listed again"))
-        masks = tuple(each for each in own if needs_masks or each.is_file())
+        masks = tuple(each for each in mask_files if needs_masks or each.is_file())
         wanted = f"expected the file that {path} lists, got none"
         problems += [Problem(each, wanted, "missing") for each in (file, *masks) if not each.is_file()]
         parts = place.split("/")
@@ -377,14 +381,14 @@ def _list_masks(tree: Tree) -> Listed:
             problems.append(Problem(path, "expected a mask, as .png or .npy, got another file", "of another kind"))
     listed = []
     for place in sorted({*masks, *images}):
-        own, beside_it = masks.get(place, []), images.get(place, [])
-        numbered = len({place_of(path.name) for path in own}) == len(own) and all(map(number_of_mask, own))
-        problems += [*([] if numbered else _repeated(own, "mask")), *_repeated(beside_it, "image")]
-        anomalous = None if own else False
+        paths, beside_it = masks.get(place, []), images.get(place, [])
+        numbered = len({place_of(path.name) for path in paths}) == len(paths) and all(map(number_of_mask, paths))
+        problems += [*([] if numbered else _repeated(paths, "mask")), *_repeated(beside_it, "image")]
+        anomalous = None if paths else False
         image, stem = next(iter(beside_it), None), place.rpartition("/")[2]
         listed.append(
             AnomalyImage(
-                tree.root.resolve().name, place, "", stem, anomalous, image, (*own,) if numbered else (*own[:1],)
+                tree.root.resolve().name, place, "", stem, anomalous, image, (*paths,) if numbered else (*paths[:1],)
             )
         )
     if not listed:

@@ -158,10 +158,10 @@ class MapReading(Reading):
             if len(held) == _BATCH or pixels >= _BATCH_PIXELS or end == len(maps):
                 rows = slice(start, end)
                 batch = {name: column[rows] for name, column in columns.items() if not isinstance(column, Maps)}
-                own = {name: [*map(columns[name].part_of, held)] for name in ("predictions", "references")}
+                planes = {name: [*map(columns[name].part_of, held)] for name in ("predictions", "references")}
                 images = (image.key for image, _ in maps.files.pairs[start:end])
                 self.marked |= zip(images, (bool(content.masks.mask.any()) for content in held))
-                yield start, {**own, **batch}
+                yield start, {**planes, **batch}
                 start, pixels, held = end, 0, []
 
 
@@ -340,8 +340,8 @@ def _columns(
 def _guesses(listed: AnomalyMaps) -> list[str]:
     if listed.data.layout is not None:
         layout = listed.data.layout
-        own = next(each.normal for each in LAYOUTS if each.name == layout.name)
-        normal = [name for name in layout.normal if name not in own]
+        usual = next(each.normal for each in LAYOUTS if each.name == layout.name)
+        normal = [name for name in layout.normal if name not in usual]
         called = f" Normal images are in {some(normal)}." if normal else ""
         return [f"The data set is laid out as {layout.title} (layout {layout.name}).{called}"]
     if not listed.guessed:
@@ -410,9 +410,9 @@ class Maps(Sequence[Any]):
         if other is not self and content is not None:
             return self.part_of(content)
         content = self.files.read(self.files.pairs[row])
-        own = self.part_of(content)
+        part = self.part_of(content)
         self.files.waiting[row] = self, content
-        return own
+        return part
 
 
 def check_sizes(reading: Reading, limits: Limits) -> None:

@@ -159,8 +159,8 @@ def read_masks(image: AnomalyImage, rules: MaskRules) -> Masks:
         each_mask = zip(image.masks, values, masks)
         defects = tuple((mask, _area(path, each[mask], known)) for path, each, mask in each_mask if mask.any())
     elif rules.regions == "labels":
-        left = values[0] if void is None else np.where(void, 0, values[0])
-        numbers = as_region_numbers(left, str(image.masks[0]))
+        not_void = values[0] if void is None else np.where(void, 0, values[0])
+        numbers = as_region_numbers(not_void, str(image.masks[0]))
     return Masks(union, void, defects, numbers)
 
 

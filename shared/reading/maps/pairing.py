@@ -222,8 +222,8 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMap
     if data.layout is None:
         pairs, problems = _pair_masks(tree, files, data.images)
     else:
-        pairs, problems, left = _pair_categories(tree, files, data, data.layout)
-        left_out |= left
+        pairs, problems, of_others = _pair_categories(tree, files, data, data.layout)
+        left_out |= of_others
     mapped = {place_of(name) for name in files}
     for name, path in tree.files.items():
         if suffix_of(name) not in MAP_SUFFIXES:
@@ -245,9 +245,9 @@ def _with_categories(listed: AnomalyMaps) -> AnomalyMaps:
     folders: dict[str, Pairs] = defaultdict(list)
     for (image, path), part in zip(pairs, parts):
         folders[part[depth]].append((image._replace(category=part[depth]), path))
-    if not all(_has_both([image for image, _ in own]) for own in folders.values()):
+    if not all(_has_both([image for image, _ in in_folder]) for in_folder in folders.values()):
         return listed
-    return listed._replace(pairs=[pair for _, own in sorted(folders.items()) for pair in own], guessed=True)
+    return listed._replace(pairs=[pair for _, in_folder in sorted(folders.items()) for pair in in_folder], guessed=True)
 
 
 def _has_both(images: Sequence[AnomalyImage]) -> bool:
@@ -272,14 +272,14 @@ def _pair_categories(
     images: dict[str, list[AnomalyImage]] = defaultdict(list)
     for image in data.images:
         images[image.category].append(image)
-    by_category, elsewhere, left = _by_category(files, data, list(images))
-    for category, own in images.items():
-        own_pairs, wrong = _pair_images(tree, by_category.get(category, []), own, _defect_names(own, layout))
+    by_category, elsewhere, of_others = _by_category(files, data, list(images))
+    for category, listed in images.items():
+        own_pairs, wrong = _pair_images(tree, by_category.get(category, []), listed, _defect_names(listed, layout))
         pairs += own_pairs
         problems += wrong
     text = f"expected it in a folder of a category ({', '.join(images)}), got another"
     problems += [Problem(tree.path(name), text, "in no folder of a category") for name in elsewhere]
-    return pairs, problems, {tree.path(name): ELSEWHERE for name in left}
+    return pairs, problems, {tree.path(name): ELSEWHERE for name in of_others}
 
 
 _Placed = tuple[str, list[str]]  # a map, and the folders between it and its category
@@ -379,5 +379,5 @@ def _telling(names: Sequence[str], others: Sequence[str]) -> list[str]:
 def _defect_names(images: Sequence[AnomalyImage], layout: Layout) -> Mapping[str, str]:
     """Defects by the names that their folders among the maps may have: their own, also in lower case."""
     defects = sorted({image.defect for image in images})
-    own = {name: defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}
-    return {**{name.casefold(): defect for name, defect in own.items()}, **own}
+    by_name = {name: defect for defect in defects for name in (*layout.other_names.get(defect, ()), defect)}
+    return {**{name.casefold(): defect for name, defect in by_name.items()}, **by_name}

@@ -136,8 +136,8 @@ def anomalous_pixels(values: np.ndarray, ignored: Collection[float] = (), thresh
     for value in ignored:
         anomalous &= values != value
     if threshold is None:
-        left = values[anomalous]
-        lowest, highest = (left.min(), left.max()) if left.size else (0, 0)
+        marked = values[anomalous]
+        lowest, highest = (marked.min(), marked.max()) if marked.size else (0, 0)
         below = values.min()
         if lowest < highest or (below < 0 and below not in ignored):
             got = (below if below < 0 else lowest, highest)

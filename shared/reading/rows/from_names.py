@@ -83,11 +83,11 @@ class Pattern:
 
     def _value(self, parts: Parts, full: Sequence[Parts]) -> str | None:
         """The value of some parts, among all parts of which none is missing."""
-        own = "/".join(filter(None, parts))
-        if self.column != GROUPS or not own or None not in parts:
-            return own or None
+        value = "/".join(filter(None, parts))
+        if self.column != GROUPS or not value or None not in parts:
+            return value or None
         here = [each for each in full if all(part in (None, one) for part, one in zip(parts, each))]
-        return BAR.join("/".join(map(str, each)) for each in sorted(here)) or own
+        return BAR.join("/".join(map(str, each)) for each in sorted(here)) or value
 
     def matches_any(self, names: Sequence[str]) -> bool:
         """Whether any of the names has a match."""
@@ -153,21 +153,21 @@ def stand_below(titles: Sequence[str], tables: Sequence[Table], patterns: Sequen
     alike = all(table.alone for table in tables) or len({frozenset(table.arrays) for table in tables}) == 1
     if not patterns or len(tables) < 2 or not alike:
         return ""
-    said = f"rows of {some(titles)} stand one below another, since"
+    opening = f"rows of {some(titles)} stand one below another, since"
     by_file = [name_columns(table) for table in tables]
     shared = [name for name in by_file[0] if all(name in columns for columns in by_file)]
     pooled = {name: [cell for columns in by_file for cell in columns[name]] for name in shared}
     sources = [_sources(pattern, pooled) for pattern in patterns]
     of_files = next((pattern for pattern, names in zip(patterns, sources) if not names), None)
     if of_files is not None:
-        return f"{said} {of_files.option} reads the names of the files"
+        return f"{opening} {of_files.option} reads the names of the files"
     name = sources[0][0]
     sets = [{*columns[name]} for columns in by_file]
-    if all(own == sets[0] for own in sets):
+    if all(each == sets[0] for each in sets):
         return ""
     number = len(set().union(*sets))
     if number == sum(map(len, sets)):
-        return f"{said} the names in {name} are others in each"
+        return f"{opening} the names in {name} are others in each"
     raise ValueError(
         f"{some(titles)}: expected in {name} the same names in each file, whose rows are then the same, or others "
         f"in each, whose rows are then one below another, got some in several ({number:,} different ones); a pattern "
@@ -236,8 +236,8 @@ def _check_alike(
     row = next((row for row, (first, second) in enumerate(zip(*values)) if first != second), None)
     if row is not None:
         first, second = (
-            f"{column}, with {'/'.join(filter(None, own[row] or ())) or 'none'}"
-            for (column, _), own in zip((one, other), values)
+            f"{column}, with {'/'.join(filter(None, parts[row] or ())) or 'none'}"
+            for (column, _), parts in zip((one, other), values)
         )
         raise ValueError(
             f"{pattern.option}: expected one column of names that match '{pattern.regex.pattern}', got {first}, and "

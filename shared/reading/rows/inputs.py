@@ -75,9 +75,9 @@ class Opened(NamedTuple):
         there = {name for table in self.tables for name in table.arrays}
         called = {f"{stem_of(column.file)}: {column.header}": column.name for column in self.columns if column.name}
         return [
-            name[: len(name) - len(own)] + called[own] if own not in there and own in called else name
+            name[: len(name) - len(bare)] + called[bare] if bare not in there and bare in called else name
             for name in names
-            for own in [name if name in called else unsigned(name)]
+            for bare in [name if name in called else unsigned(name)]
         ]
 
 
@@ -96,19 +96,19 @@ def tables_of_places(
         wanted.setdefault(path, []).extend(picked)
     read = {path: read_table(path, names, limits, streamed=True) for path, names in wanted.items()}
     scores, by_name = layout.scores(), {column.name: column for column in layout.columns}
-    own: dict[str, list[str]] = {}
+    made_of: dict[str, list[str]] = {}
     taken: dict[Path, list[str]] = {path: [] for path in read}
     sentences = []
     for name, (path, picked) in split.items():
         table = read[path]
         with named(places[name]):
             column = by_name[name]
-            own[name] = picked_names(column, table, picked)
+            made_of[name] = picked_names(column, table, picked)
             if scores is not None and scores.name in (column.name, column.part_of) and not signed:
-                check_direction(own[name])
-            sentences += [f"{name} is {own[name][0]}"] if is_guess(column, table, own[name], picked) else []
+                check_direction(made_of[name])
+            sentences += [f"{name} is {made_of[name][0]}"] if is_guess(column, table, made_of[name], picked) else []
         if not column.part_of and not isinstance(column, Names):
-            taken[path] += own[name]
+            taken[path] += made_of[name]
     notes: list[str] = []
     of_samples = [path for path in read if any(split[name][0] == path and not by_name[name].part_of for name in split)]
     headers, keys = {path: [*table.arrays] for path, table in read.items()}, dict[Path, Sequence[str]]()
@@ -125,7 +125,7 @@ def tables_of_places(
         columns += _columns_of(title, headers[path], called[path], keys.get(path, ()))
         pooled = both
     chosen = {}
-    for name, names in own.items():
+    for name, names in made_of.items():
         new = called[split[name][0]]
         chosen[name] = [new[one] if one in new else one[0] + new[unsigned(one)] for one in names]
     return Opened([pooled], [*read], sentences, notes, columns=columns), chosen
@@ -176,8 +176,8 @@ def tables_of_inputs(
     headers = [[*sheet.table.arrays] for sheet in sheets]
     keys: Sequence[Sequence[str]] = [()] * len(sheets)
     if not by_position and not question:  # files of several lengths may be of several kinds of samples
-        tables, said, keys = joined(sheets)
-        notes += said
+        tables, key_notes, keys = joined(sheets)
+        notes += key_notes
         sheets = [sheet._replace(table=table) for sheet, table in zip(sheets, tables)]
     pooled, start, columns = [], 0, list[FileColumn]()
     for source, each in enumerate(read):
@@ -187,9 +187,9 @@ def tables_of_inputs(
             called = dict(zip(sheet.table.arrays, [*both.arrays][len(table.arrays) :]))
             alone = [(sheet.name if each.are_files else "", [(header, header) for header in headers[place]])]
             for file, pairs in each.columns or alone:
-                own = {header: called[name] for header, name in pairs if name in called}
+                by_header = {header: called[name] for header, name in pairs if name in called}
                 by_key = [header for header, name in pairs if name in keys[place]]
-                columns += _columns_of(file, [header for header, _ in pairs], own, by_key, source)
+                columns += _columns_of(file, [header for header, _ in pairs], by_header, by_key, source)
             table = both
         pooled.append(table)
         start += len(each.sheets)
@@ -244,7 +244,7 @@ def _sheets_of_input(
         table, sentences = _of_sides(layout, by_path, sides) if sides else (_stacked(by_path), [])
         of_rows = np.repeat(np.asarray(titles, dtype=object), [*map(_num_rows, by_path.values())])
         notes = [] if sides else [below]
-        named_so = [[(each, _ALONE if own.alone else each) for each in own.arrays] for own in by_path.values()]
+        named_so = [[(each, _ALONE if opened.alone else each) for each in opened.arrays] for opened in by_path.values()]
         columns = [*zip(titles, named_so)]
         sheet = Sheet(paths[0].name, table)
         return _Input([sheet], False, columns, paths, sentences, notes, file_of_rows=of_rows)
@@ -273,9 +273,9 @@ def _sides(layout: Layout, by_path: Mapping[Path, Table]) -> tuple[dict[Path, bo
         return {path: path not in known for path in by_path}, ""
     if {*sides.values()} == {None} and len(lengths) > 1:
         sides = dict(zip(by_path, sides_of_names([path.parent.name for path in by_path])))
-    said = {*sides.values()} - {None}
-    if len(said) == 2 or (said and len(sides) == 2):
-        rest = len(said) == 2 or False in said
+    stated = {*sides.values()} - {None}
+    if len(stated) == 2 or (stated and len(sides) == 2):
+        rest = len(stated) == 2 or False in stated
         return {path: rest if side is None else side for path, side in sides.items()}, ""
     if len(lengths) < 2:
         return {}, ""
@@ -306,8 +306,8 @@ def _stacked(by_path: Mapping[Path, Table]) -> Table:
         arrays[name] = np.concatenate([np.asarray(table.arrays[name]) for table in named_alike])
         if all(name in table.words for table in named_alike):
             words[name] = partial(_words_below, [table.words[name] for table in named_alike])
-        own = [table.lines.get(name, Lines()) for table in named_alike]
-        lines[name] = Lines(below=[*zip(starts, titles.values(), own)])
+        file_lines = [table.lines.get(name, Lines()) for table in named_alike]
+        lines[name] = Lines(below=[*zip(starts, titles.values(), file_lines)])
     return Table(arrays, words, lines)
 
 
@@ -320,15 +320,15 @@ def _of_sides(layout: Layout, by_path: Mapping[Path, Table], sides: Mapping[Path
     stems = [path.stem for path in sides]
     names = {path: path.stem if stems.count(path.stem) == 1 else f"{path.parent.name}/{path.stem}" for path in sides}
     unknown = [names[path] for path, side in sides.items() if side]
-    own: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
+    numbers: tuple[dict[str, Any], dict[str, Any]] = ({}, {})
     label: list[int] = []
     sets: list[str | None] = []
     for path, side in sides.items():
-        own[side][f"{names[path]}{path.suffix}"] = numbers_of(by_path[path])
+        numbers[side][f"{names[path]}{path.suffix}"] = numbers_of(by_path[path])
         size = _num_rows(by_path[path])
         label += [int(side)] * size
         sets += [names[path] if side and len(unknown) > 1 else None] * size
-    check_sets(*own)
+    check_sets(*numbers)
     for path, side in sides.items():
         with named(path.name):
             check_role(by_path[path], [], side)

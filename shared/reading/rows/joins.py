@@ -89,8 +89,8 @@ class Sheet(NamedTuple):
     @property
     def num_rows(self) -> int:
         """The length of its chosen columns, or else the one that most of its arrays have."""
-        own = [unsigned(name) if name not in self.table.arrays else name for name in self.taken]
-        there = [self.table.arrays[name] for name in own if name in self.table.arrays]
+        names = [unsigned(name) if name not in self.table.arrays else name for name in self.taken]
+        there = [self.table.arrays[name] for name in names if name in self.table.arrays]
         lengths = Counter(len(array) for array in there or self.table.arrays.values() if num_dimensions(array))
         return max(lengths, key=lambda length: (lengths[length], length), default=0)
 
@@ -130,8 +130,8 @@ def joined(sheets: Sequence[Sheet], *, first: int = 0) -> tuple[list[Table], lis
         _check_positions(sheets, columns, parts, orders)
         are_bare = all(sheet.table.alone for sheet in sheets)  # arrays have nothing but their positions
         if len({sheet.num_rows for sheet in sheets}) == 1 and not are_bare:
-            said = sorted(sheets[part[0]].name for part in parts)
-            listed = f"{', '.join(said[:-1])} and {said[-1]}"
+            titles = sorted(sheets[part[0]].name for part in parts)
+            listed = f"{', '.join(titles[:-1])} and {titles[-1]}"
             notes[f"rows of {listed} are matched by position, since no column names them in both"] = None
     tables = [_taken(sheet.table, orders[place], repeated[place]) for place, sheet in enumerate(sheets)]
     return tables, [*notes], keys
@@ -462,12 +462,12 @@ def _check_order(one: _Column, other: _Column) -> None:
 
 def _taken(table: Table, order: np.ndarray, repeated: Sequence[str]) -> Table:
     """A table with its rows in another order, without columns that another table has, too."""
-    kept = {name: array for name, array in table.arrays.items() if name not in repeated}
+    arrays = {name: array for name, array in table.arrays.items() if name not in repeated}
     words = {name: read for name, read in table.words.items() if name not in repeated}
     if np.array_equal(order, np.arange(len(order))):
-        return table._replace(arrays=kept, words=words)
+        return table._replace(arrays=arrays, words=words)
     return table._replace(
-        arrays={name: _in_order(array, order) for name, array in kept.items()},
+        arrays={name: _in_order(array, order) for name, array in arrays.items()},
         words={name: partial(_read_in_order, read, order) for name, read in words.items()},
         lines={name: Lines(table.lines.get(name, Lines()).first, order) for name in table.arrays},
     )

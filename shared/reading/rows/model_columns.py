@@ -62,12 +62,15 @@ def _names(models: Sequence[ModelColumns]) -> list[str]:
     if len({*names}) == len(names):
         return names
     varying = _varying(models)  # columns of several files, each beside each
-    return [", ".join(own[0] for own in model.made_of.values() if own and own[0] in varying) for model in models]
+    return [
+        ", ".join(members[0] for members in model.made_of.values() if members and members[0] in varying)
+        for model in models
+    ]
 
 
 def _varying(models: Sequence[ModelColumns]) -> set[str]:
     """The arrays that some models have, and others do not."""
-    times = Counter(name for model in models for name in {name for own in model.made_of.values() for name in own})
+    times = Counter(name for model in models for name in {name for parts in model.made_of.values() for name in parts})
     return {name for name, number in times.items() if number < len(models)}
 
 

@@ -105,8 +105,8 @@ class Rows:
             change = meaning.applied
             models[name] = columns if any(isinstance(one, Streamed) for one in columns.values()) else change(columns)
             said_of |= dict.fromkeys(meaning.sentences())
-            said = _on_whole_numbers(predictions, classes, table, columns[predictions.name], self.read_as)
-            said_of |= {said: None} if said and not meaning.are_words else {}
+            note = _on_whole_numbers(predictions, classes, table, columns[predictions.name], self.read_as)
+            said_of |= {note: None} if note and not meaning.are_words else {}
         guesses = [
             f"{column} is {' and '.join(self.made_of[column])}"
             for column, names in self.guesses.items()
@@ -143,10 +143,10 @@ class Rows:
         idle = [file for file in idle_files(uses) if file in self.must_add]
         if not idle or len({column.file for column in uses}) < 2:
             return
-        own = [column.header for column in uses if column.file == idle[0]]
+        headers = [column.header for column in uses if column.file == idle[0]]
         raise ValueError(
-            f"{idle[0]}: expected a column that is used, got {some(own)}, which add nothing to the other files; choose "
-            f"one as {self.layout.columns[0].name}, or leave the file out"
+            f"{idle[0]}: expected a column that is used, got {some(headers)}, which add nothing to the other files; "
+            f"choose one as {self.layout.columns[0].name}, or leave the file out"
         )
 
     def _samples(self) -> list[Any]:
@@ -208,16 +208,18 @@ class Rows:
         """Sentences on labels and scores whose names say that 1 or higher means known."""
         columns = [column for column in self.layout.columns if isinstance(column, Labels)]
         of = {column: self.made_of[column.name] for column in columns}
-        said = [column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()]
+        sentences = [
+            column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()
+        ]
         scores = self.layout.scores()
         guessed = [] if scores is None else self.guesses[scores.name]
         for name in [] if scores is None else self.made_of[scores.name]:
             if name[:1] == FLIPPED and name in guessed:
                 turned = "its sign is turned, as higher is to mean unknown"
-                said.append(
+                sentences.append(
                     f"{header(name[1:])} is a confidence by its name: {turned}; chosen by name, it stays as it is"
                 )
-        return [f"{sentence}." for sentence in said if sentence]
+        return [f"{sentence}." for sentence in sentences if sentence]
 
     def _words(self) -> Iterator[str]:
         """Sentences on labels that are names of classes, or of kinds of unknown samples."""
@@ -269,8 +271,8 @@ class Rows:
             rows = {name: by_row == name for name in dict.fromkeys(by_row.tolist())}
         several = models_of(self.layout, self.tables, self.made_of, self.columns)
         return {
-            ", ".join(filter(None, (row, name))) or self._only_name(): (own, one.made_of)
-            for row, own in rows.items()
+            ", ".join(filter(None, (row, name))) or self._only_name(): (selected, one.made_of)
+            for row, selected in rows.items()
             for name, one in several.items()
         }
 
@@ -316,7 +318,10 @@ class Rows:
             )
         check_sets(*sides)
         check_sides(
-            self.layout, {name: own[0] for name, own in parts.items() if len(own) == 1}, made_of, self.tables[0]
+            self.layout,
+            {name: pieces[0] for name, pieces in parts.items() if len(pieces) == 1},
+            made_of,
+            self.tables[0],
         )
         return {name: several[0] if len(several) == 1 else tuple(several) for name, several in parts.items()}
 
@@ -370,9 +375,9 @@ def _add_models(
     """Add models of files, each guessed as if it came alone, to the arrays of some columns."""
     for file in files:
         there = [column.name for column in columns if column.file == file and column.name]
-        for name, own in guessed_alone(layout, table, there).items():
+        for name, arrays in guessed_alone(layout, table, there).items():
             if name in names:
-                made_of[name] = [*made_of[name], *(one for one in own if one not in made_of[name])]
+                made_of[name] = [*made_of[name], *(one for one in arrays if one not in made_of[name])]
 
 
 def rows_of(
@@ -415,7 +420,7 @@ def rows_of(
     if len(inputs) > layout.inputs:
         raise ValueError(f"inputs: expected at most {layout.inputs}, got {len(inputs)}")
     columns = {name: value for name, value in (columns or {}).items() if inputs or value is not None}
-    layout = layout.of({**{name: own for name, own in (wishes or {}).items() if name != layout.label}, **columns})
+    layout = layout.of({**{name: wish for name, wish in (wishes or {}).items() if name != layout.label}, **columns})
     unknown = [name for name in columns if name not in layout.names]
     if unknown:
         raise ValueError(f"columns: expected names of {', '.join(layout.names)}, got {', '.join(unknown)}")
@@ -427,11 +432,14 @@ def rows_of(
     if twice is not None:
         raise ValueError(f"{twice.option}: expected it or {twice.column}, got both")
     if inputs:
-        wanted = [one for own in columns.values() for one in ([own] if isinstance(own, str) else own or ())]
+        wanted = [one for value in columns.values() for one in ([value] if isinstance(value, str) else value or ())]
         how: dict[str, Any] = {"names": wanted, "patterns": patterns, "by_position": by_position}
         read = tables_of_inputs(layout, inputs, archives, limits, **how)
-        chosen = {name: [] if not own else [own] if isinstance(own, str) else [*own] for name, own in columns.items()}
-        chosen = {name: read.names_of(own) for name, own in chosen.items()}
+        chosen = {
+            name: [] if not value else [value] if isinstance(value, str) else [*value]
+            for name, value in columns.items()
+        }
+        chosen = {name: read.names_of(names) for name, names in chosen.items()}
     else:
         read, chosen = tables_of_places(layout, columns, limits, signed=flip, by_position=by_position)
     from_names = {one.column: [one.made] for one in patterns}
@@ -453,17 +461,17 @@ def rows_of(
     # only now, so that they are guessed for no other column
     tables[0], counted = with_columns(tables[0], patterns, read.file_of_rows)
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
-    for name, own in chosen.items() if inputs else ():
-        if not {*own} <= {*offers[name]}:
+    for name, names in chosen.items() if inputs else ():
+        if not {*names} <= {*offers[name]}:
             there = ", ".join(offers[name])
-            near = did_you_mean(next(one for one in own if one not in offers[name]), offers[name])
-            raise ValueError(f"{name}: expected names of columns, got {', '.join(own)}; there are {there}{near}")
+            near = did_you_mean(next(one for one in names if one not in offers[name]), offers[name])
+            raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {there}{near}")
     if inputs and layout.inputs == 1:
         free = [name for name in guesses if name not in settled]
         uses = uses_of(layout, tables, {**guesses, **chosen}, read.columns, chosen)
         _add_models(layout, tables[0], read.columns, files_of_models(layout, uses), guesses, free)
-    kept = {name: [*own] for name, own in (wishes or {}).items() if {*own} <= {*offers.get(name, ())}}
-    made_of: dict[str, Sequence[str]] = {**guesses, **kept, **chosen}
+    granted = {name: [*wish] for name, wish in (wishes or {}).items() if {*wish} <= {*offers.get(name, ())}}
+    made_of: dict[str, Sequence[str]] = {**guesses, **granted, **chosen}
     if added:
         _add_models(layout, tables[0], read.columns, read.titles(added), made_of, [*made_of])
     scores = layout.scores()

@@ -60,8 +60,8 @@ class Scores(NamedTuple):
         """The scores of some rows."""
         scores, predictions, references = (each if each is None else each[rows] for each in self[:3])
         sets, clusters = ([each[row] for row in rows] if len(each) else () for each in (self.sets, self.clusters))
-        own: dict[str, Any] = {"predictions": predictions, "references": references, "sets": sets}
-        return self._replace(scores=scores, **own, clusters=clusters)
+        columns: dict[str, Any] = {"predictions": predictions, "references": references, "sets": sets}
+        return self._replace(scores=scores, **columns, clusters=clusters)
 
     def by_set(self) -> dict[str, Scores]:
         """The scores of each set, all under "" where rows name none. Raises ValueError for a row that names no set."""
@@ -69,9 +69,9 @@ class Scores(NamedTuple):
             return {"": self}
         if None in self.sets:
             raise ValueError(f"expected the name of a set in each row, got none in row {self.sets.index(None) + 1}")
-        of_rows = [str(own).split(BAR) for own in self.sets]
+        of_rows = [str(cell).split(BAR) for cell in self.sets]
         names = dict.fromkeys(chain.from_iterable(of_rows))
-        return {name: self.of_rows(np.flatnonzero([name in own for own in of_rows])) for name in names}
+        return {name: self.of_rows(np.flatnonzero([name in listed for listed in of_rows])) for name in names}
 
 
 def read_scores(
@@ -111,14 +111,14 @@ def read_scores(
         with_names, notes = with_columns(table, patterns, None)
         if is_unknown is not None and layout.label not in chosen:
             check_role(table, names, is_unknown)
-        own = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name
+        title = unsigned(names[0]).strip() if len(names) == 1 and not table.alone else column.name
         taken = column.take(names, table)
-        scores = as_scores(taken, own)
+        scores = as_scores(taken, title)
         classes: dict[str, Any] = {}
         for kind in ("pred", "label") if {"pred", "label"} <= there else ():
             named_so = picked_names(Column(kind), table, [kind])
             classes[kind] = as_labels(Column(kind).take(named_so, table), kind)
-        check_lengths(**{own: scores, **classes})
+        check_lengths(**{title: scores, **classes})
         guess = "" if openood or not is_guess(column, table, names, picked) else names[0]
         negated, kind = CONF if openood else "", str(np.asarray(taken).dtype)
         sets = with_names.arrays[chosen[GROUPS][0]].tolist() if GROUPS in chosen else ()
@@ -126,7 +126,7 @@ def read_scores(
         by_row: Sequence[Any] = ()
         if depends:
             by_row = whole(of_clusters.take(picked_names(of_clusters, with_names, depends), with_names)).tolist()
-            check_lengths(**{own: scores, depends[0]: by_row})
+            check_lengths(**{title: scores, depends[0]: by_row})
         else:
             notes = [*notes, *of_clusters.notes(table, {*map(unsigned, names)})]
         side = Scores(

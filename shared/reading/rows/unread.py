@@ -84,12 +84,12 @@ def unread_rows(layout: Layout, table: Table, made_of: MadeOf) -> Unread | None:
 
 def without(table: Table, out: Unread) -> Table:
     """A table without the rows whose values could not be read."""
-    kept = np.delete(np.arange(out.size), out.rows)
+    rows_read = np.delete(np.arange(out.size), out.rows)
     arrays = {
-        name: array[kept] if isinstance(array, np.ndarray) and len(array) == out.size else array
+        name: array[rows_read] if isinstance(array, np.ndarray) and len(array) == out.size else array
         for name, array in table.arrays.items()
     }
-    words = {name: partial(_kept, read, kept) for name, read in table.words.items()}
+    words = {name: partial(_kept, read, rows_read) for name, read in table.words.items()}
     return table._replace(arrays=arrays, words=words, lines={})
 
 

@@ -48,7 +48,9 @@ def uses_of(
     use that belongs to all models, such as the labels, unless it is chosen.
     """
     roles = _roles(layout, tables, made_of)
-    uses = {column: Use(own := roles.get((column.source, column.name), ()), bool(own)) for column in columns}
+    uses = {
+        column: Use(of_column := roles.get((column.source, column.name), ()), bool(of_column)) for column in columns
+    }
     of_models = {one.name for one in layout.columns if one.is_predicted}
     for column in [column for column in columns if uses[column].roles and of_models.isdisjoint(uses[column].roles)]:
         for other in columns:
@@ -81,8 +83,8 @@ def _roles(layout: Layout, tables: Sequence[Table], made_of: MadeOf) -> dict[tup
             plain = next((one for one in (name, unsigned(name)) if one in table.arrays), "")
             plain = plain or unsigned(name).rpartition("[:,")[0]
             for one in table.sources.get(plain, [plain]):
-                own = roles.setdefault((source, one), [])
-                own += [column.name] if column.name not in own else []
+                listed = roles.setdefault((source, one), [])
+                listed += [column.name] if column.name not in listed else []
     return roles
 
 

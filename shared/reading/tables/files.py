@@ -111,11 +111,11 @@ class Lines(NamedTuple):
         >>> Lines(2).place(0), Lines().place(1_000), Lines(order=np.asarray([1, 0])).place(0)
         ('line 2', 'row 1001', 'row 2')
         """
-        own = self.in_file(row)
+        position = self.in_file(row)
         if self.below:
-            start, file, lines = self.below[bisect_right([start for start, *_ in self.below], own) - 1]
-            return f"{lines.place(own - start)} of {file}"
-        return f"row {own + 1}" if self.first is None else f"line {own + self.first}"
+            start, file, lines = self.below[bisect_right([start for start, *_ in self.below], position) - 1]
+            return f"{lines.place(position - start)} of {file}"
+        return f"row {position + 1}" if self.first is None else f"line {position + self.first}"
 
 
 class Table(NamedTuple):
@@ -145,16 +145,16 @@ class Table(NamedTuple):
             names = chain([name, f"{stem}: {name}"], (f"{stem} ({number}): {name}" for number in counting(2)))
             called[name] = next(free for free in names if free not in self.arrays)
         arrays, words, lines, files, decimals = (
-            {**own, **{called.get(name, name): value for name, value in other.items()}}
-            for own, other in zip(self[:5], more[:5])
+            {**part, **{called.get(name, name): value for name, value in other.items()}}
+            for part, other in zip(self[:5], more[:5])
         )
         return Table(arrays, words, lines, files, decimals)
 
     def of_file_of(self, name: str) -> Table:
         """The arrays of the file of a column, and none where it is of no file."""
-        own = self.files.get(unsigned(name))
+        file = self.files.get(unsigned(name))
         parts: list[Any] = [
-            {key: value for key, value in part.items() if own and self.files.get(key) == own} for part in self[:5]
+            {key: value for key, value in part.items() if file and self.files.get(key) == file} for part in self[:5]
         ]
         return Table(*parts)
 
@@ -193,8 +193,8 @@ class Streamed:
             return
         rows = _all_of(self._batches())
         for start in range(0, len(self.order), BATCH):
-            own = self.order[start : start + BATCH]
-            yield rows[own] if isinstance(rows, np.ndarray) else [rows[row] for row in own.tolist()]
+            positions = self.order[start : start + BATCH]
+            yield rows[positions] if isinstance(rows, np.ndarray) else [rows[row] for row in positions.tolist()]
 
     def _batches(self) -> Iterator[Any]:
         from .arrow import read_batches
@@ -237,8 +237,8 @@ def side_by_side(columns: Sequence[Streamed], build: Callable[[list[Any]], Any])
 
     def of_all(arrays: list[Any]) -> Any:
         start, parts = 0, []
-        for own, width in builds:
-            parts.append(own(arrays[start : start + width]))
+        for build_part, width in builds:
+            parts.append(build_part(arrays[start : start + width]))
             start += width
         return build(parts)
 
@@ -428,8 +428,8 @@ def _of_json(content: Any, stem: str, names: Sequence[str] = ()) -> Table:
     for name in map(unsigned, names if objects else ()):
         below = [each for each in lists if each.startswith(f"{name}.")]
         if name not in columns and any(f"{each}.".startswith(f"{name}.") for each in objects):
-            own = f"its lists are {', '.join(below[:9])}" if below else _RECORDS
-            raise ValueError(f"{name}: expected a list, got an object; {own}")
+            reason = f"its lists are {', '.join(below[:9])}" if below else _RECORDS
+            raise ValueError(f"{name}: expected a list, got an object; {reason}")
         if name in columns and name not in lists:
             raise ValueError(f"{name}: expected a list, got {columns[name]!r:.40}; there are {', '.join(lists[:9])}")
     if objects and not lists:
