@@ -59,7 +59,8 @@ def test_only_what_a_page_needs_is_answered(address: str) -> None:
 
 def test_the_routes_are_those_that_security_names(root: Path) -> None:
     text = (root / "SECURITY.md").read_text(encoding="utf-8")
-    named = [f"/{name}" for name in METRICS]
+    assert "`/card/` and a metric's name" in text
+    named = [f"/{card}{name}" for name in METRICS for card in ("", "card/")]
     for route in (route.replace("(?!https?:)", "") for routes in ROUTES.values() for route in routes):
         assert f"`{route}`" in text or route in named
 
