@@ -24,6 +24,7 @@ OTHERS = {
     "dropin.oodeel.bench_metrics.step",  # oodeel's; the option's default is every score
     "dropin.oodeel.get_curve.step",
     "dropin.ow_dln.mark_low_confidence_as_unknown.conf_threshold",  # OW-DLN's; the option's default drops nothing
+    "faces.terminal.results_text.thresholds",  # texts
     "dropin.xcurve.AUTKC.k_list",
     "dropin.xcurve.TopkAcc.k_list",  # XCurve's; the option's default is plain accuracy
     "integrations.evaluators._ScoreRows._compute_confidence_interval.confidence_level",  # a signature of evaluate

@@ -17,11 +17,13 @@ Points = Sequence[tuple[float, float]]
 
 
 def miniature(answer: Answer) -> str:
-    """The least wrong of the worst images or, without images, a histogram of two sides, or the first curves."""
+    """The least wrong of the worst images or, without images, a histogram of two sides, or the first curves; "" without these."""
     if answer.images:
         image = answer.images[-1]
         return framed(replace(image, picture=image.thumbnail), {})
     figures = [one for one in answer.figures if isinstance(one, Curves) or len(getattr(one, "series", ())) == 2]
+    if not figures:
+        return ""
     figure = figures[0]
     if isinstance(figure, Histogram):
         return _histogram(figure, answer.decisions)
