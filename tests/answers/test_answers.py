@@ -76,6 +76,9 @@ def same(one: Any, other: Any) -> bool:
     return repr(one) == repr(other) or (isinstance(one, float) and math.isnan(one) and math.isnan(other))
 
 
+BESIDE = {"openset_detection": {"mAP50", "mAP50-95", "precision", "recall"}}  # COCO's averages, which are no results
+
+
 @pytest.mark.parametrize("level", [None, 0.9])
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", METRICS)
@@ -87,16 +90,19 @@ def test_numbers_are_those_of_compute(name: str, seed: int, level: float | None)
     if name != "openset_detection":  # which leaves out what could not be asked
         assert repr(answer.results["m0"]) == repr(expected)
     assert results_of(name, columns, options) == expected or same(results_of(name, columns, options), expected)
+    beside = BESIDE.get(name, set())
     for key, value in both(answer).items():
-        assert same(value, expected[key]), key
+        assert key in beside or same(value, expected[key]), key
     kinds = metric_class(name)(**options).summary(**columns).kinds()
     for number in answer.numbers["m0"]:
+        if number.key in beside:
+            continue
         assert number.higher == kinds[number.key].get("higher")
         assert number.share == bool(kinds[number.key].get("share"))
         assert not number.best, "of a single model"
     assert answer.leading == [number.key for number in answer.numbers["m0"]][: len(answer.leading)]
     listed = {key for keys in answer.sections.values() for key in keys}
-    assert listed | {*answer.leading} == {number.key for number in answer.numbers["m0"]}
+    assert listed | {*answer.leading} == {number.key for number in answer.numbers["m0"]} - beside
     assert answer.signature == metric_class(name)(**options).signature
 
 
@@ -114,6 +120,8 @@ def test_groups_are_means_beside_what_is_pooled(name: str) -> None:
     if name != "openset_detection":
         assert repr(answer.results["m0"]) == repr(expected)
     for number in answer.numbers["m0"]:
+        if number.key in BESIDE.get(name, set()):
+            continue
         assert same(number.value, expected[number.key])
         if "pooled" in number.note:
             assert number.note.endswith(f"(pooled {number_text(pooled[number.key])})")
@@ -222,7 +230,7 @@ def test_models_stand_side_by_side_with_the_numbers_that_have_a_direction(name: 
     answer = answers_of(name, reading_of(name, columns, columns), options, intervals=False)["m0"]
     directed = {number.key for number in answer.numbers["m0"] if number.higher is not None}
     assert answer.side_by_side is not None
-    assert {*[*answer.side_by_side.columns][1:]} == directed
+    assert {*[*answer.side_by_side.columns][1:]} == directed - BESIDE.get(name, set())
 
 
 def test_a_model_that_is_not_clearly_worse_is_marked_too(tmp_path: Path) -> None:

@@ -249,7 +249,7 @@ def test_a_closed_set_detector_is_not_asked_for_unknown_objects() -> None:
     known = [{**boxes, "labels": np.where(boxes["labels"] == 999, 0, boxes["labels"])} for boxes in one.predictions]
     of = computed(one._replace(predictions=known))
     settled, note = SUBJECT.settle({"one": of})
-    assert note.startswith("No prediction is unknown")
+    assert note.lower().startswith("no prediction is unknown")
     assert "U-Recall" not in settled["one"].results
     assert [figure.axes[1] for figure in figures(settled["one"], Curves)] == ["A-OSE"]
     assert "called unknown" not in figures(settled["one"], Bars)[0].parts

@@ -66,7 +66,7 @@ def test_models_with_choices(tmp_path: Path) -> None:
     choices = {"columns": {"predictions": ["-a", "b'\""], "references": ["y"], "groups": ["set"]}, "leave_out": True}
     reading = read("ood_bench", "scores.csv", **choices)
     options: Mapping[str, Any] = {"metrics": ("auroc", "tpr5fpr"), "n_resamples": 50, "random_state": 3}
-    answer = answers_of("ood_bench", reading, options, intervals=True, source=Source(["scores.csv"], choices))["-a"]
+    answer = answers_of("ood_bench", reading, options, intervals=True, source=Source(["scores.csv"], choices))["a"]
     assert_reproduced(answer)
     assert answer.best == "b'\""
     assert "−" not in answer.call

@@ -223,7 +223,7 @@ def test_a_column_has_one_direction_in_every_format(seed: int) -> None:
     if not lone:
         assert expected.startswith("FILE: expected a column scores, got ")
     elif said and name != "conf" and not (signed or flip):
-        assert f"got {name}, whose name says confidence: write FILE:-{name} to negate it" in expected
+        assert f"got {name}, whose name says confidence: write -{name} to negate it" in expected
     else:
         known, unknown = ((-side[name] if higher_is_known else side[name]).astype(float) for side in sides)
         classes = (sides[0]["pred"], sides[0]["label"]) if seed % 3 else ()

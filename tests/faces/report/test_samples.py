@@ -210,7 +210,10 @@ def test_images_by_their_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             Table({"name": np.asarray(["a", "b", "x"])}),
             r"an image for each name in name, got none of 'x' \(2 of 3 rows",
         ),
-        (Table({"name": np.asarray(["u", "v", "x"])}), r"got none of 'u' \(0 of 3 rows have one\); .* by_position=True"),
+        (
+            Table({"name": np.asarray(["u", "v", "x"])}),
+            r"got none of 'u' \(0 of 3 rows have one\); .* by_position=True",
+        ),
         (Table({"word": np.asarray(["a", "b", "x"])}), r"got none of 'x'"),
     ):
         with pytest.raises(ValueError, match=message):
