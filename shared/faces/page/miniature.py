@@ -17,7 +17,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def miniature(answer: Answer) -> str:
-    """The least wrong of the worst images or, without images, a histogram of two sides, or the first curves; "" without these."""
+    """The least wrong of the worst images, else a histogram of two sides or the first curves; "" without any."""
     if answer.images:
         image = answer.images[-1]
         return framed(replace(image, picture=image.thumbnail), {})
