@@ -35,6 +35,13 @@ def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table
     return table if has else first
 
 
+def sources_of(member: str, table: Table) -> Sequence[str]:
+    """The columns of a table's files that an array of it was made of, by its name, which may have a sign or a slice."""
+    name = next((one for one in (member, unsigned(member)) if one in table.arrays), "")
+    name = name or unsigned(member).rpartition("[:,")[0]
+    return table.sources.get(name, [name])
+
+
 def guessed_by_name(layout: Layout, tables: Sequence[Table], chosen: MadeOf) -> dict[str, list[str]]:
     """The names of the arrays for each column, guessed by their names; an empty list where nothing fits.
 

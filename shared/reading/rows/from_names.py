@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...metric.clusters import CLUSTERS
 from ...metric.groups import BAR, GROUPS
 from ..columns.cells import are_words
 from ..columns.metrics import Layout
@@ -16,7 +17,6 @@ from ..reasons import some
 from ..tables.files import Lines, Streamed, Table, whole
 from .joins import names_rows
 
-CLUSTERS = "clusters"
 FROM_NAMES = {"label_from_name": "", "groups_from_name": GROUPS, "clusters_from_name": CLUSTERS}  # "", of the labels
 _SHOWN = 6  # values whose rows are counted one by one
 

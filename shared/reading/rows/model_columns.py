@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..columns.cells import header
-from ..columns.guesses import table_of
+from ..columns.guesses import sources_of, table_of
 from ..columns.kinds import Column
 from ..columns.metrics import Layout, MadeOf, columns_in_use
 from ..places import unsigned
@@ -77,8 +77,5 @@ def _varying(models: Sequence[ModelColumns]) -> set[str]:
 def _file_of(column: Column, name: str, tables: Sequence[Table], columns: Sequence[FileColumn]) -> str:
     """The file of an array of a column, or of its sources; "" of none."""
     table = table_of(column, [name], tables)
-    first = column.members([name], table)[0]
-    array = first if first in table.arrays else unsigned(first)
-    array = array if array in table.arrays else array.rpartition("[:,")[0]
-    source = next(iter(table.sources.get(array, [array])))
+    source = next(iter(sources_of(column.members([name], table)[0], table)))
     return next((each.file for each in columns if each.name == source), "")

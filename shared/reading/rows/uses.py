@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..columns.cells import are_words, distinct, num_dimensions
-from ..columns.guesses import table_of
+from ..columns.guesses import sources_of, table_of
 from ..columns.kinds import Clusters, is_score_column
 from ..columns.metrics import Layout, MadeOf, columns_in_use, is_used
 from ..places import unsigned
@@ -80,9 +80,7 @@ def _roles(layout: Layout, tables: Sequence[Table], made_of: MadeOf) -> dict[tup
         table = table_of(column, names, tables)
         source = next(place for place, each in enumerate(tables) if each is table)
         for name in column.members(names, table):
-            plain = next((one for one in (name, unsigned(name)) if one in table.arrays), "")
-            plain = plain or unsigned(name).rpartition("[:,")[0]
-            for one in table.sources.get(plain, [plain]):
+            for one in sources_of(name, table):
                 listed = roles.setdefault((source, one), [])
                 listed += [column.name] if column.name not in listed else []
     return roles
