@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .arrays.arrays import are_alike
-from .arrays.checks import as_int, as_open_share, as_written, check_indices
+from .arrays.checks import as_int, as_open_share, check_indices
+from .arrays.exact import as_written
 from .loading import metric_class
 from .metric.bootstrap import MAX_RESAMPLES, ByGroup, Part, draw, moved, pairs_of, resampled, whole, with_means
 from .metric.clusters import CLUSTERS

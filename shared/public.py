@@ -19,7 +19,8 @@ from .open_set.open_f import macro_open_f, micro_open_f, open_f_curve
 from .open_set.open_f_metrics import MacroOpenF, MicroOpenF
 from .open_set.openauc import OpenAUC, accuracy_at_tpr, ccr_at_fpr, openauc, oscr_curve
 from .open_set.risk import risk_coverage
-from .ranking.curves import aupr, auroc, average_precision, detection_accuracy, f1_max
+from .ranking.auroc import auroc
+from .ranking.curves import aupr, average_precision, detection_accuracy, f1_max
 from .ranking.delong import delong, delong_test, proportion_interval
 from .ranking.guarantees import guaranteed_coverage, threshold_at_fpr
 from .ranking.operating_points import operating_point

@@ -21,10 +21,11 @@ from ..arrays.arrays import Array, to_numpy
 from ..arrays.sorting import indices, sort_in_place, sorted_with, split
 from ..metric.prepared import MissingClassError
 from ..metric.results import Rate, Results
+from ..ranking.auroc import AUROC
 from ..ranking.counts import Side, as_side, exceeded_threshold, sort_sides
 from ..ranking.curves import AUPR, AVERAGE_PRECISION, F1_MAX, F1_MAX_REACHED, IOU_MAX, BestValue
 from ..ranking.operating_points import best_point, samples_above
-from ..ranking.quantities import AUROC, Quantity, bounded, cut, error_of, quantities, was_cut
+from ..ranking.quantities import Quantity, bounded, cut, error_of, quantities, was_cut
 from ..ranking.strata import Rows, rows_of_sides
 from .aupro import STEPS, areas_up_to, by_limit, sampled_areas
 from .components import COMPONENT_TABLES, OF_COMPONENTS, Components, component_rates

@@ -16,9 +16,8 @@ from typing import Any
 import numpy as np
 
 from ..comparison import SHARED, Comparison, Differences, compared, differences_of_parts
-from ..metric.bootstrap import FEWEST, ByGroup, Part, are_enough, assembled, named, replicates, whole as whole_of
-from ..metric.clusters import OF_CLUSTERS
-from ..metric.groups import ALL, GROUPS, as_parts, group_key, groups_of, rows_of_groups
+from ..metric.bootstrap import ByGroup, Part, assembled, named, replicates
+from ..metric.groups import ALL, GROUPS, as_parts, group_key, groups_of
 from ..metric.metric import Metric
 from ..metric.results import Draws, Results, Summary, all_draws, rates_of
 from ..metric.signature import signed
@@ -28,21 +27,20 @@ from ..reading.progress import progress_bar
 from ..reading.reading import Category, Reading
 from ..reading.reasons import rows_from
 from .answer import Group
-from .costs import (
-    MAX_AUTOMATIC,
-    IntervalsError,
-    check_cost,
-    num_rows,
-    work_of_options,
-    work_of_resamples,
-    work_of_state,
+from .costs import check_cost, work_of_options, work_of_state
+from .intervals import (
+    FEW,
+    SLOW,
+    fewer_intervals,
+    have_enough,
+    is_slow_by_images,
+    level_of,
+    lighter_of,
+    lighter_parts,
 )
-from .subject import Computed, Lighter, Subject
+from .subject import Computed, Subject
 
-LEVEL = 0.95  # confidence level of intervals for which none is chosen
 _POINTS = 400  # of a curve of one of several groups
-_FEW = f"No intervals: there are fewer than {FEWEST} samples of a kind."
-SLOW = "Intervals take longer here, and were left out."
 Drawn = dict[tuple[str, str], list[Differences]]
 Shown = Callable[[Computed], Group]
 Beside = Callable[[Category, str, str, Results], Results]
@@ -149,10 +147,11 @@ def compute_models(
     done, several = Computation(reading, noun_of_clusters=reading.noun_of_clusters), len(reading.models) > 1
     chosen = options["confidence_level"]
     may_draw, automatic = chosen is not None or intervals is not False, chosen is None and intervals is None
-    lighter = subject.lighter if automatic and _has_lighter(subject, reading, options) else None
-    decided = automatic and _is_dear(subject, reading, options)
+    of_categories = [options_of(options, category) for category in reading.category_names]
+    lighter = lighter_of(subject, of_categories) if automatic else None
+    decided = automatic and is_slow_by_images(subject, reading, of_categories[0])
     if decided:
-        may_draw, done.level, done.why, done.of = False, *_less(lighter)
+        may_draw, done.level, done.why, done.of = False, *fewer_intervals(lighter)
     drawn: Drawn = {}
     drawing: list[Callable[[], None]] = []
     keep = keeps_samples or shown is not None or (several and may_draw)
@@ -185,17 +184,14 @@ def compute_models(
                 done.rows.setdefault(model, {}).update(rows)
             if not decided:
                 decided = True
-                done.level, done.why = _level(subject, here, parts, reading, settings, intervals, bounded)
+                results = {model: _rows_of(model_parts) for model, model_parts in parts.items()}
+                done.level, done.why = level_of(subject, here, results, reading, settings, intervals, bounded)
                 if done.why == SLOW:
-                    may_draw, done.level, done.why, done.of = False, *_less(lighter)
+                    may_draw, done.level, done.why, done.of = False, *fewer_intervals(lighter)
             if done.level is not None and done.of:
-                parts = {model: _lighter_parts(lighter, subject, category, one) for model, one in here.items()}
-            if done.level is not None and automatic and not _are_enough(parts):
-                done.level, done.why, done.of = (
-                    None,
-                    f"No intervals: there are fewer than {FEWEST} samples of a kind.",
-                    "",
-                )
+                parts = {model: lighter_parts(lighter, subject, category, one) for model, one in here.items()}
+            if done.level is not None and automatic and not have_enough(parts):
+                done.level, done.why, done.of = None, FEW, ""
             if done.level is not None:
                 drawing.append(partial(_draw, done, parts, settings, drawn, automatic, alone))
                 if numbers is None:
@@ -250,87 +246,9 @@ def _plain(metric: Metric, category: Category) -> list[Part]:
     return [Part(group, nothing, {group: row}) for group, row in results.items()]
 
 
-def _has_lighter(subject: Subject, reading: Reading, options: Mapping[str, Any]) -> bool:
-    """Whether each category has the lighter part of the numbers."""
-    lighter = subject.lighter
-    return lighter is not None and all(lighter.suits(options_of(options, name)) for name in reading.category_names)
-
-
-def _is_dear(subject: Subject, reading: Reading, options: Mapping[str, Any]) -> bool:
-    """Whether intervals of images take longer by the numbers of images and groups alone, before any is read."""
-    if not subject.images_are_rows:
-        return False
-    names, images = reading.category_names, reading.length // max(1, len(reading.models))
-    times = options_of(options, names[0])["n_resamples"] * len(reading.models) ** 2
-    return max(work_of_resamples(subject, {}, len(names), images, times).values()) > MAX_AUTOMATIC
-
-
-def _less(lighter: Lighter | None) -> tuple[float | None, str, str]:
-    """The level, a sentence, and the numbers that have intervals, where intervals of all numbers take longer."""
-    if lighter is None:
-        return None, SLOW, ""
-    return LEVEL, f"Intervals of all numbers take longer here: only {lighter.of} have some.", lighter.of
-
-
-def _lighter_parts(lighter: Lighter | None, subject: Subject, category: Category, one: Computed) -> list[Part]:
-    """The lighter parts of a computation; none of samples in clusters, which it does not have."""
-    states = as_parts({name: array for name, array in one.state.items() if name != "metric"})
-    if lighter is None or any({*OF_CLUSTERS} & state.keys() for state in states.values()):
-        return []
-    metric = subject.metric(**{**one.options, **lighter.options, "confidence_level": None})
-    metric.keeps_samples = True
-    for group, state in states.items():
-        columns = lighter.columns(state)
-        number = max(map(len, columns.values()))
-        metric.add_batch(**columns, **({GROUPS: [group or None] * number} if states.keys() - {ALL} else {}))
-    return [*metric.prepared_parts(category.group)]
-
-
 def _rows_of(parts: Sequence[Part]) -> dict[str, Results]:
     """The results of each group of some parts."""
     return {group: row for part in parts for group, row in part.results.items()}
-
-
-def _are_enough(parts: Mapping[str, Sequence[Part]]) -> bool:
-    return all(are_enough(part.prepared) for model_parts in parts.values() for part in model_parts)
-
-
-def _level(
-    subject: Subject,
-    here: Mapping[str, Computed],
-    parts: Mapping[str, Sequence[Part]],
-    reading: Reading,
-    options: Mapping[str, Any],
-    wanted: bool | None,
-    bounded: bool,
-) -> tuple[float | None, str]:
-    """The confidence level, or None for no intervals, and why there are none: one rule for all faces.
-
-    A resample passes once over the samples of each model, and twice for each pair. Intervals that no one asked for come
-    by themselves where they take at most `MAX_AUTOMATIC` steps.
-    """
-    level = options["confidence_level"]
-    automatic = not wanted and level is None
-    if automatic and wanted is False:
-        return None, ""
-    times, work = options["n_resamples"] * len(here) ** 2, dict[str, int]()
-    for model, one in here.items():
-        rows = _rows_of(parts[model])
-        results, columns = (
-            whole_of(rows, {}, **subject.metric(**options).means)[0].as_dict(),
-            reading.models[model],
-        )
-        groups, entries = num_rows(one.state)
-        entries = max(map(len, columns.values())) if subject.images_are_rows else entries
-        # this is the first of the categories
-        groups = max(groups, len(groups_of(rows_of_groups(columns[GROUPS]))) if len(reading.category_names) > 1 else 1)
-        more = subject.more_numbers(one.state, options)
-        work |= work_of_resamples(subject, results, groups, entries, times, more)
-    if not automatic and bounded:
-        check_cost(work, IntervalsError)
-    if automatic and max(work.values()) > MAX_AUTOMATIC:
-        return None, SLOW
-    return level or LEVEL, ""
 
 
 def _draw(

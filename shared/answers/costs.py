@@ -1,7 +1,8 @@
 """One bound on the cost of an answer, estimated before it is computed.
 
-Work is counted in steps of some 25 ns. What takes more than `MAX_STEPS` of them is refused: list options times rows,
-resamples times groups, numbers and rows, and what a metric adds of its own.
+Work is counted in steps of some 25 ns. More than `MAX_STEPS` of them are refused: list options times rows, resamples
+times groups, numbers and rows, and what a metric adds of its own. `intervals.py` says which intervals come by
+themselves.
 """
 
 from __future__ import annotations
@@ -14,10 +15,9 @@ import numpy as np
 from ..metric.groups import ALL, GROUPS, groups_of, keys_of_group, rows_of_groups
 from ..metric.states import COUNTS
 from ..reading.limits import RefusedError
-from .subject import Drawing, Subject
+from .subject import Subject
 
 MAX_STEPS = 1_000_000_000  # half a minute
-MAX_AUTOMATIC = 400_000_000  # of intervals that no one asked for: some ten seconds, after the numbers stand
 _ITEM, _GROUP, _IMAGE, _NUMBER, _COUNTED = 200_000, 500_000, 50_000, 20_000, 50  # steps of each
 
 
@@ -70,28 +70,6 @@ def work_of_state(
     return work
 
 
-def work_of_resamples(
-    subject: Subject, results: Mapping[str, Any], groups: int, rows: int, times: int, more: int = 0
-) -> dict[str, int]:
-    """The work of `times` resamples of rows in groups, from the results of some of the groups without intervals.
-
-    more: numbers of each group that a resample computes, and the results do not list
-    """
-    numbers = _num_numbers(results, groups) + more * groups
-    steps = steps_of_resample(subject.drawing, sum(map(_is_plain, results.values())), numbers, groups, rows)
-    what = f"{groups:,} groups with " * (groups > 1) + f"{numbers:,} numbers from {rows:,} rows, {times:,} resamples"
-    return {what: times * steps}
-
-
-def steps_of_resample(drawing: Drawing, keys: int, numbers: int, groups: int, rows: int) -> int:
-    """The steps of a resample; groups without samples of their own are one.
-
-    >>> steps_of_resample(Drawing(), 2, 2, 1, 1_000)
-    5400
-    """
-    return groups * drawing.group + numbers * drawing.number + rows * drawing.sample * (5 + keys) // 5
-
-
 def num_rows(state: Mapping[str, Any]) -> tuple[int, int]:
     """The groups of a state, or 1, and the rows of all of them; rows of several groups count in each.
 
@@ -120,15 +98,3 @@ def _items(value: Any) -> int:
 def _pairs(value: Any, steps: int) -> int:
     """The steps of each item of a list; none of a single value."""
     return _items(value) * steps if _items(value) > 1 else 0
-
-
-def _is_plain(value: Any) -> bool:
-    return not isinstance(value, (list, Mapping))
-
-
-def _num_numbers(results: Mapping[str, Any], groups: int) -> int:
-    """The numbers of all samples and of each group; the results may have some groups alone."""
-    columns, plain = results.get(GROUPS, {}).values(), sum(map(_is_plain, results.values()))
-    of_groups = sum(not isinstance(value, str) for each in columns for value in each)
-    some = len(results.get(GROUPS, {}).get("group", ()))
-    return plain + max(of_groups, (of_groups or plain) * groups // max(1, some) if groups > max(1, some) else 0)

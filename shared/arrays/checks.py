@@ -14,7 +14,6 @@ import math
 import numbers
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from fractions import Fraction
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -135,15 +134,6 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
     if not low <= value <= high:
         raise ValueError(f"{name}: expected {expected}, got {value!r}")
     return float(value)
-
-
-def as_written(value: float | Fraction) -> Fraction:
-    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
-
-    >>> as_written(0.1), as_written(1 / 3)
-    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
-    """
-    return Fraction(str(value))
 
 
 def as_fraction(value: Any, name: str) -> float:

@@ -1,4 +1,4 @@
-"""Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding."""
+"""Exact numbers: bounds as decimals, ratios of counts and their sums, and sums of floats and their squares."""
 
 from __future__ import annotations
 
@@ -18,6 +18,15 @@ _PIECE = 27  # bits of a piece of a ratio
 _MOST_BITS = 36  # of the sum of the sizes, whose products with pieces int64 holds
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
 _RATIO_WORK = 4  # the cost of a ratio, in scores
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is.
+
+    >>> as_written(0.1), as_written(1 / 3)
+    (Fraction(1, 10), Fraction(3333333333333333, 10000000000000000))
+    """
+    return Fraction(str(value))
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:

@@ -11,8 +11,8 @@ import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
 from ..answers.answers import leading_keys, shown_of
-from ..answers.computing import LEVEL
 from ..answers.folders import CHOICES, Folders, compute_maps, needs_masks
+from ..answers.intervals import LEVEL
 from ..answers.models import mean_over
 from ..answers.subject import subject_of
 from ..faces.report.anomaly import write_anomaly_report

@@ -12,7 +12,8 @@ import click
 
 from ..answers.answer import Answer
 from ..answers.answers import answers_from, leading_keys, shown_of, unnamed
-from ..answers.computing import LEVEL, Computation, compute_models
+from ..answers.computing import Computation, compute_models
+from ..answers.intervals import LEVEL
 from ..answers.models import best_of, differences_of, verdicts_of
 from ..answers.subject import Subject, subject_of
 from ..faces.plot import draw_answer

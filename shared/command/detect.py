@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
-from ..answers.computing import LEVEL
 from ..answers.folders import compute_detections, detection_results, limit_note
+from ..answers.intervals import LEVEL
 from ..detection.errors import NEARBY
 from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection

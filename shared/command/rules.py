@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import widen
-from ..arrays.checks import as_open_share, as_written
-from ..arrays.exact import Sums
+from ..arrays.checks import as_open_share
+from ..arrays.exact import Sums, as_written
 from ..ranking.guarantees import highest_by_rank, threshold_at_fpr
 from ..ranking.quantities import most_within, percent
 from ..reading.limits import size_text

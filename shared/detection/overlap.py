@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays.checks import as_written, check_lengths
+from ..arrays.checks import check_lengths
+from ..arrays.exact import as_written
 from ..arrays.sorting import sorted_copy
 from ..arrays.threads import in_threads, runs_of_work, threads_for, worth_compiling
 from .boxes import Corners, box_rows, exact_ious

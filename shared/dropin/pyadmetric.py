@@ -14,8 +14,8 @@ from ..anomaly.anomaly_suite import AnomalySuite
 from ..anomaly.aupro import pro_curve
 from ..arrays.arrays import as_array
 from ..arrays.checks import as_fractions, as_int
+from ..ranking.auroc import AUROC
 from ..ranking.curves import AUPR, AVERAGE_PRECISION, F1_MAX
-from ..ranking.quantities import AUROC
 from .labelled_scores import labelled_value
 
 _LIMITS: Any = AnomalySuite.integration_limits

@@ -14,7 +14,7 @@ from ..classification.ranks import topk_scores_state
 from ..classification.topk import accuracy, known_ranks, mean_hits
 from ..open_set.open_f_metrics import MacroOpenF, MicroOpenF, OpenF
 from ..open_set.openauc import DEFAULT_TPR, OpenAUC as _OpenAUC, accuracy_of_sides, score_at_tpr
-from ..ranking.quantities import AUROC as _AUROC
+from ..ranking.auroc import AUROC as _AUROC
 from .labelled_scores import both_sides, labelled_value
 
 

@@ -20,8 +20,8 @@ from ..answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix,
 from ..answers.charts import LARGE
 from ..answers.decisions import number_at
 from ..extras import extra
-from .numbers import number
 from .palette import DASHES, HATCHED, TOKENS, light, on, token
+from .typography import number
 
 INK, QUIET, LINE, EDGE, SOFT = (TOKENS[name].light for name in ("ink", "ink2", "line", "edge", "soft"))
 STYLE: dict[str, Any] = {

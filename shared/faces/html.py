@@ -28,7 +28,7 @@ from ..answers.answer import (
 from ..answers.decisions import number_at
 from ..answers.models import plural
 from ..extras import extra
-from . import numbers as texts
+from . import typography as texts
 from .drawing import WIDTH, svg_of
 from .images import chips_of, filters_of, kinds_of, outcomes_of
 from .palette import DASHES, on, token

@@ -10,8 +10,8 @@ import plotly.graph_objects as go
 
 from ..answers.answer import Curves, Decisions, Histogram, Series
 from ..answers.decisions import number_at
-from .numbers import number, typographic
 from .palette import DASHES, TOKENS, light
+from .typography import number, typographic
 
 Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
 HEIGHT = 192

@@ -18,8 +18,8 @@ from ..metric.rounding import with_arrow
 from ..written.files import write_file
 from ..written.results import direction
 from .drawing import draw_curves, draw_figure, lines_of, styled
-from .numbers import brief, interval, number, signed, threshold_shown
 from .palette import TOKENS
+from .typography import brief, interval, number, signed, threshold_shown
 
 __all__ = ["draw_differences", "draw_intervals", "draw_oscr"]  # for people; the others are for commands and reports
 

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import to_numpy, trapezoid_area
-from ..arrays.checks import as_written, did_you_mean, plain_value
+from ..arrays.checks import did_you_mean, plain_value
+from ..arrays.exact import as_written
 from ..extras import extra
+from ..ranking.auroc import AUROC
 from ..ranking.counts import Side
 from ..ranking.curves import (
     AUPR,
@@ -37,7 +39,7 @@ from ..ranking.operating_points import (
     rate_above,
     samples_above,
 )
-from ..ranking.quantities import AUROC, PERCENT, Quantity
+from ..ranking.quantities import PERCENT, Quantity
 from ..ranking.risk_curves import AUARC, AUGRC, AURC, E_AURC, PRR, RISK_POINTS, parse_risk
 
 DEFAULT_METRICS = ("auroc", "fpr95tpr")

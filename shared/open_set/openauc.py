@@ -19,6 +19,7 @@ from ..arrays.arrays import Array, array_namespace
 from ..arrays.checks import as_bool, as_fraction, as_int, as_real, as_share, as_shares, by_keyword
 from ..metric.metric import Metric
 from ..metric.results import Rate, Results, check_thresholds_exist
+from ..ranking.auroc import TWICE_WINS, twice_wins_over
 from ..ranking.counts import (
     Side,
     check_both_classes,
@@ -31,7 +32,6 @@ from ..ranking.counts import (
 from ..ranking.curves import EER
 from ..ranking.operating_points import parse_area, samples_above
 from ..ranking.quantities import (
-    AUROC,
     Quantity,
     bounded,
     check_bits,
@@ -66,7 +66,6 @@ from .samples import (
 )
 
 DEFAULT_TPR = 0.95
-TWICE_WINS = AUROC._replace(value=lambda parts, *_: sum(parts), higher=None)
 Ends = tuple[float, ...]
 
 
@@ -228,12 +227,6 @@ class OpenAUC(Metric):
             return {}
         threshold = results[self.at_tpr].threshold if self.threshold is None else self.threshold
         return {"per_sample": open_set_samples(prepared.state, threshold)}
-
-
-def twice_wins_over(unknown: Side, known: Side) -> int:
-    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
-    return wins
 
 
 @lru_cache(1 << 8)

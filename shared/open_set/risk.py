@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import array_namespace, distinct_values, on_one_device, to_numpy
-from ..arrays.checks import as_open_share, as_scores, as_share, as_written, by_keyword, plain_value
-from ..arrays.exact import weighted_sum
+from ..arrays.checks import as_open_share, as_scores, as_share, by_keyword, plain_value
+from ..arrays.exact import as_written, weighted_sum
 from ..ranking.counts import Side, as_side, runs, sort_sides
 from ..ranking.quantities import Quantity, least_reaching, quantities
 from ..ranking.risk_curves import AUGRC, AURC, RISK_POINTS, gain_of, gains, parse_risk, unit_of_gains

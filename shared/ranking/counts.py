@@ -22,7 +22,6 @@ import numpy as np
 
 from ..arrays.arrays import NUMPY, Array, array_namespace, device_of, on_one_device, to_numpy, widen
 from ..arrays.checks import as_scores, by_keyword, check_no_nan
-from ..arrays.exact import weighted_sum
 from ..arrays.sorting import first_of_each, indices, sorted_by_kind, sorted_copy, sorted_with
 from ..arrays.threads import worth_compiling
 from ..metric.prepared import MissingClassError
@@ -394,10 +393,3 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
-    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
-    return twice * int(xp.sum(counts.sizes)) - lost

@@ -1,4 +1,4 @@
-"""Areas and best points of ROC and precision-recall curves, from exceedance counts."""
+"""Areas under precision-recall curves, and best points over all thresholds, from exceedance counts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from ..arrays.checks import by_keyword
 from ..arrays.exact import RATIO_UNIT, ratio_of, sum_of_ratios, weighted_sum
 from .counts import Counts, Side, checked_sides, exceeded_threshold
 from .quantities import (
-    AUROC,
     UNIT_BITS,
     Bounds,
     Quantity,
@@ -32,22 +31,6 @@ _DISTINCT = 1 << 26  # different ratios of integers below it are different float
 
 def _quantity_of(quantity: Quantity, positives: Side, negatives: Side) -> Any:
     return quantities(positives, negatives, {"": quantity})[""]
-
-
-@by_keyword
-def auroc(*, positives: Any, negatives: Any) -> float:
-    """Area under the ROC curve: the probability that a positive scores above a negative, ties counting half.
-
-    AUROC = 1/(P·N) Σ_i Σ_j ([p_i > n_j] + ½ [p_i = n_j])
-
-    Parameters: positives (P,) and negatives (N,), real scores, higher is more positive, no NaN, at least one of each.
-    Returns a float in [0, 1]; 0.5 is chance. Raises ValueError for NaN and an empty side.
-    Source: Hanley and McNeil, Radiology 1982.
-
-    >>> auroc(positives=[0.9, 0.4], negatives=[0.4, 0.1])
-    0.875
-    """
-    return float(_quantity_of(AUROC, *checked_sides(positives=positives, negatives=negatives)))
 
 
 def _precision_sum(counts: Counts) -> int:
@@ -270,29 +253,3 @@ def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
 
 # where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
 EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
-
-
-def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
-    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2)).
-
-    In counts it is Σ (X − (above + fp)/2) over positives with fp ≤ X = L·N, plus (X − above)²/(2·(fp − above)) each
-    where X lies within a tied score. Source: McClish, Medical Decision Making 1989.
-    """
-
-    def part(counts: Counts) -> Fraction:
-        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
-        whole = counts.fp <= math.floor(most)
-        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
-        bits = (2 * counts.num_negatives).bit_length()
-        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
-        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
-            above, fp = int(counts.above[i]), int(counts.fp[i])
-            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
-        return area
-
-    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
-        area = sum(parts, Fraction()) / (num_positives * num_negatives)
-        chance = limit**2 / 2
-        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
-
-    return Quantity(part, value, True, in_either_order(part))

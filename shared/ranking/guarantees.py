@@ -26,9 +26,9 @@ from ..arrays.checks import (
     as_open_share,
     as_scores,
     as_share,
-    as_written,
     by_keyword,
 )
+from ..arrays.exact import as_written
 from .counts import as_side
 from .quantities import most_within
 

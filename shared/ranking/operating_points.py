@@ -15,10 +15,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from ..arrays.arrays import Array, array_namespace, device_of
-from ..arrays.checks import as_choice, as_fraction, as_written, by_keyword
-from ..arrays.exact import ratio_of
+from ..arrays.checks import as_choice, as_fraction, by_keyword
+from ..arrays.exact import as_written, ratio_of
+from .auroc import partial_auroc
 from .counts import Counts, Side, checked_sides, exceeded_threshold
-from .curves import BestValue, partial_auroc
+from .curves import BestValue
 from .quantities import PERCENT, Quantity, at_best, least_reaching, most_within, quantities
 
 RATES = ("fpr", "tpr", "fnr", "tnr")

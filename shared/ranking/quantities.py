@@ -27,10 +27,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, on_device, widen
-from ..arrays.checks import as_int, as_written, integer_scalar
+from ..arrays.checks import as_int, integer_scalar
+from ..arrays.exact import as_written
 from ..arrays.threads import in_threads, parts_of, threads_for
 from ..metric.results import Rate
-from .counts import Counts, Cut, Side, cuts_of, runs_of_both, twice_wins
+from .counts import Counts, Cut, Side, cuts_of, runs_of_both
 
 MIN_BITS, MAX_BITS = 4, 52
 UNIT_BITS = 40  # shares that come of logarithms are in units of 2^-40, rounded outwards by more than their errors
@@ -138,14 +139,6 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
     )
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:

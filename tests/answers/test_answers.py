@@ -15,10 +15,10 @@ import pandas as pd
 import pytest
 
 from openworld_metrics import METRICS, compare, read
-from openworld_metrics.answers import computing, pictures
+from openworld_metrics.answers import intervals, pictures
 from openworld_metrics.answers.answer import Answer, Curves, Histogram
 from openworld_metrics.answers.answers import answers_of, results_of
-from openworld_metrics.answers.computing import LEVEL
+from openworld_metrics.answers.intervals import LEVEL
 from openworld_metrics.answers.saved import as_json, example_answers, from_json, saved_answers, whole
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import metric_class, script
@@ -253,7 +253,7 @@ def test_intervals_come_by_themselves_where_they_are_quick(tmp_path: Path, monke
     (answer,) = answers_of("ood_bench", reading, {}).values()
     assert answer.level == LEVEL
     assert answer.numbers[answer.model][0].interval is not None
-    monkeypatch.setattr(computing, "MAX_AUTOMATIC", 1_000)
+    monkeypatch.setattr(intervals, "MAX_AUTOMATIC", 1_000)
     (answer,) = answers_of("ood_bench", reading, {}).values()
     assert answer.level is None
     assert answer.notes == ["Intervals take longer here, and were left out."]
@@ -422,8 +422,8 @@ def test_groups_that_are_left_out_are_counted_with_intervals_too() -> None:
         "groups": groups.tolist(),
     }
     found = []
-    for intervals in (True, False):
+    for with_intervals in (True, False):
         reading = Reading("ood_bench", {"": columns})
-        answer = answers_of("ood_bench", reading, {"groups_without": "skip"}, intervals=intervals)[""]
+        answer = answers_of("ood_bench", reading, {"groups_without": "skip"}, intervals=with_intervals)[""]
         found.append((answer.results[""]["groups_skipped"], answer.results[""]["groups"]["group"]))
     assert found == [(1, ["both", "unknown alone"])] * 2

@@ -12,7 +12,8 @@ import pytest
 
 from openworld_metrics import METRICS
 from openworld_metrics.answers.answers import answers_of, results_of
-from openworld_metrics.answers.costs import MAX_STEPS, IntervalsError, check_cost, steps_of_resample
+from openworld_metrics.answers.costs import MAX_STEPS, IntervalsError, check_cost
+from openworld_metrics.answers.intervals import steps_of_resample
 from openworld_metrics.answers.subject import Drawing, subject_of
 from openworld_metrics.reading import Reading
 from openworld_metrics.reading.limits import RefusedError

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics import AnomalySuite
-from openworld_metrics.answers import computing
+from openworld_metrics.answers import intervals
 from openworld_metrics.answers.folders import differences
 from openworld_metrics.command import anomaly as command
 from openworld_metrics.faces.summaries import anomaly_summary
@@ -159,7 +159,7 @@ def test_many_images_have_intervals_of_images_only(enough: None, run: Run, monke
     alone = evaluate_anomaly_folder("maps", "data", levels="image", confidence_level=0.95, n_resamples=40)
     low, high = (number_text(alone[f"image_auroc_{end}"]) for end in ("low", "high"))
     for most in (0, 3_000_000):
-        monkeypatch.setattr(computing, "MAX_AUTOMATIC", most)
+        monkeypatch.setattr(intervals, "MAX_AUTOMATIC", most)
         _, one, _ = run(*more)
         _, two, _ = run(*more, "--compare", "other", "--report", "report")
         assert re.search(rf"image_auroc +\d\.\d+ +\[{re.escape(low)}, {re.escape(high)}\]", one)
@@ -183,8 +183,8 @@ def test_a_category_without_normal_images_is_skipped(enough: None, run: Run, mon
     shutil.rmtree("data/screw/test/good")
     for folder in ("maps", "other"):
         shutil.rmtree(f"{folder}/screw/test/good")
-    for most in (0, computing.MAX_AUTOMATIC):
-        monkeypatch.setattr(computing, "MAX_AUTOMATIC", most)
+    for most in (0, intervals.MAX_AUTOMATIC):
+        monkeypatch.setattr(intervals, "MAX_AUTOMATIC", most)
         skip = [*FILES, "--groups-without", "skip", "--format", "text", "--n-resamples", "40"]
         code, text, errors = run(*skip)
         assert (code, errors) == (0, "")
@@ -203,7 +203,7 @@ def test_a_category_without_normal_images_is_skipped(enough: None, run: Run, mon
         assert missed, "of the nut alone"
 
 
-@pytest.mark.parametrize(("layout", "most"), [("mvtec-ad", computing.MAX_AUTOMATIC), ("mvtec-loco", 0)])
+@pytest.mark.parametrize(("layout", "most"), [("mvtec-ad", intervals.MAX_AUTOMATIC), ("mvtec-loco", 0)])
 def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
     layout: str, most: int, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -215,7 +215,7 @@ def test_a_category_that_lacks_a_class_at_every_level_is_skipped(
             shutil.rmtree(path)
             shutil.rmtree(f"maps/screw/test/{path.name}", ignore_errors=True)
     shutil.copytree("maps", "other")
-    monkeypatch.setattr(computing, "MAX_AUTOMATIC", most)
+    monkeypatch.setattr(intervals, "MAX_AUTOMATIC", most)
     options: dict[str, Any] = dict(groups_without="skip", confidence_level=0.9, n_resamples=9)
     with pytest.raises(ValueError, match="group 'screw': references: expected anomalous and normal images"):
         evaluate_anomaly_folder("maps", "data")

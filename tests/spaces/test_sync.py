@@ -69,7 +69,7 @@ def test_a_kernel_holds_what_its_script_needs(name: str, root: Path) -> None:
     files = {line.split()[2] for line in text.splitlines() if line.startswith("# ---- ")}
     assert {file.split("/")[0] for file in files} <= {*sync.KERNEL, "extras.py"}
     if name in {"accuracyk", "autkc"}:
-        sorts = {"arrays/sorting.py", *(f"ranking/{x}.py" for x in ("quantities", "curves"))}
+        sorts = {"arrays/sorting.py", *(f"ranking/{x}.py" for x in ("quantities", "auroc", "curves"))}
         assert sorts.isdisjoint(files)
 
 
@@ -80,8 +80,8 @@ def test_an_app_serves_only_when_it_is_run(root: Path) -> None:
 
 def test_drift_is_found_and_mended(project: Path) -> None:
     folder = project / "metrics" / "openauc"
-    counts = project / "shared" / "ranking" / "counts.py"
-    counts.write_text(counts.read_text().replace("\ndef twice_wins(", "\n# changed\ndef twice_wins("))
+    auroc = project / "shared" / "ranking" / "auroc.py"
+    auroc.write_text(auroc.read_text().replace("\ndef twice_wins(", "\n# changed\ndef twice_wins("))
     (folder / "requirements.txt").write_text("numpy\n")
     (folder / "_left.py").write_text("")
     (folder / "app.py").unlink()

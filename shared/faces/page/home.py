@@ -11,7 +11,7 @@ import gradio as gr
 from ...answers.subject import subject_of
 from ...loading import METRICS
 from .. import html
-from . import fits, session, work
+from . import fits, session, time_limit
 from .launch import blocks, fill
 from .miniature import miniature
 from .page import NEWEST, examples
@@ -43,7 +43,7 @@ def build_home(*, local: bool = False) -> gr.Blocks:
             gr.HTML(html.rendered("have", have=have), apply_default_css=False)
         gr.HTML(html.rendered("cards", cards=[_card(names) for names in fits.pages()]), apply_default_css=False)
         files.upload(_opened, files, [files, links], **NEWEST)
-        demo.load(work.start, None, None, **NEWEST)
+        demo.load(time_limit.start, None, None, **NEWEST)
         for name in METRICS:  # `demo.route` does the same, but makes the whole app anew after each page
             demo.pages.append((name, name, True))
             demo.current_page = name
@@ -74,8 +74,8 @@ async def _opened(request: gr.Request, dropped: Any) -> AsyncIterator[Any]:
     names = ", ".join(Path(path).name for path in paths[:3]) + (" …" if len(paths) > 3 else "")
     yield None, _opens(f"Reading {names} …")
     try:
-        fitting = await work.run(request.session_hash or "", fits.fitting, paths)
-    except work.SupersededError:
+        fitting = await time_limit.run(request.session_hash or "", fits.fitting, paths)
+    except time_limit.SupersededError:
         return
     except PageError as error:
         yield None, _opens(str(error))

@@ -14,7 +14,7 @@ from ...loading import metric_class
 from ...reading.limits import PAGES
 from ..moving import theme_css
 from ..palette import css
-from . import work, worker
+from . import time_limit, worker
 from .cards import ROUTES
 from .gate import gate
 from .page import Page
@@ -72,8 +72,8 @@ def fill(metric: str, demo: gr.Blocks, *, local: bool = False, endpoint: str = "
         request: gr.Request, columns: dict[str, Any], options: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         try:
-            return await work.run(f"call {request.session_hash}", worker.results, metric, columns, options or {})
-        except (PageError, work.SupersededError) as error:
+            return await time_limit.run(f"call {request.session_hash}", worker.results, metric, columns, options or {})
+        except (PageError, time_limit.SupersededError) as error:
             raise gr.Error(str(error), print_exception=False) from None
 
     gr.api(compute, api_name=endpoint, api_description=f"The results of {metric}, of columns and options by name.")
@@ -82,7 +82,7 @@ def fill(metric: str, demo: gr.Blocks, *, local: bool = False, endpoint: str = "
 
 def left(request: gr.Request) -> None:
     """End the work of a visitor who has left."""
-    work.leave(request.session_hash or "")
+    time_limit.leave(request.session_hash or "")
 
 
 def launch(demo: gr.Blocks, **settings: Any) -> Any:

@@ -2,7 +2,7 @@
 
     files ─ look ─→ what they hold, guesses ─ compute ─→ answers, kept in the session ─ view ─→ components
 
-What may take long runs in `work`; the example's answers come with the page itself.
+What may take long runs within `time_limit`; the example's answers come with the page itself.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html
 from ..copies import FORMS
-from . import cards, form, session, view, work, worker
+from . import cards, form, session, time_limit, view, worker
 from .pairs import siblings
 from .session import Held
 from .vocabulary import label_of
@@ -86,7 +86,7 @@ def gathered(handler: Handler) -> Handler:
     @wraps(handler)
     async def handle(*values: Any) -> Updates:
         whole: dict[Any, dict[str, Any]] = {}
-        with suppress(work.SupersededError):
+        with suppress(time_limit.SupersededError):
             async for changes in handler(*values):
                 for part, change in changes.items():
                     if isinstance(change, dict):
@@ -196,7 +196,7 @@ class Page:
             visit = Visit(request.session_hash or "", source, done, dict(zip(names, values)))
             is_newest: Callable[[], bool] | None = None
             async for changes in handler(visit, *values[len(names) :]):
-                is_newest = is_newest or work.begin(visit.session)  # a request without updates ends no other
+                is_newest = is_newest or time_limit.begin(visit.session)  # a request without updates ends no other
                 if not is_newest():
                     return
                 yield changes
@@ -436,7 +436,7 @@ class Page:
     async def _flipped(self, visit: Visit) -> Updates:
         """Flip the sign of the scores that rank the wrong way round."""
         column = layout_of(self.metric).scores()
-        seen = await work.run(visit.session, worker.look, self._request(visit))
+        seen = await time_limit.run(visit.session, worker.look, self._request(visit))
         if column is None or not seen.flipped:
             return
         name, turned = f"of-{column.name}", [*seen.flipped]
@@ -465,7 +465,7 @@ class Page:
             wanted = replace(wanted, wishes=wishes)
         yield self._busy("Reading …")
         try:
-            seen: Look = await work.run(visit.session, worker.look, wanted)
+            seen: Look = await time_limit.run(visit.session, worker.look, wanted)
         except PageError as error:
             seen = Look(error=error.args[0])
         shown = self._seen(seen, visit.source, wanted)
@@ -540,7 +540,7 @@ class Page:
             return
         yield self._busy("Computing …")
         try:
-            async for answers, is_last in work.run_in_stages(visit.session, worker.compute, wanted, None, ""):
+            async for answers, is_last in time_limit.run_in_stages(visit.session, worker.compute, wanted, None, ""):
                 answers = self._spelled(answers)
                 seconds, level = time.monotonic() - began, best_of(answers).level
                 words = f"Up to date · {f'{100 * level:g} % intervals, ' if level else ''}{seconds:.1f} s"
@@ -581,7 +581,7 @@ class Page:
         return {self.parts["state"]: line, self.parts["stop"]: gr.update(visible=False)}
 
     def _stopped(self, request: gr.Request) -> dict[Any, Any]:
-        work.leave(request.session_hash or "")
+        time_limit.leave(request.session_hash or "")
         return self._idle("Stopped. Results are those before.", "old")
 
     def _answer(self, answers: Any, stamp: str, model: str) -> Answer:
@@ -608,8 +608,8 @@ class Page:
         yield {self.parts["model"]: model, **view.changed(self.parts, view.view(answer, copied=copied))}
         if answer.images or not answers or not done or not reads_images(self.metric):
             return
-        with suppress(work.SupersededError, PageError):
-            images = await work.run(request.session_hash or "", worker.pictures, done[0], model)
+        with suppress(time_limit.SupersededError, PageError):
+            images = await time_limit.run(request.session_hash or "", worker.pictures, done[0], model)
             drawn = replace(answer, images=images)
             held = (answers[0], {**answers[1], model: drawn})
             yield {self.parts["answers"]: held, **view.changed(self.parts, {"images": view.image_props(drawn)})}
@@ -647,7 +647,7 @@ class Page:
         if answer.decisions is not None and not is_exact(answer.decisions, at):
             wanted = done[0] if done else self._example_request
             try:
-                new = await work.run(request.session_hash or "", worker.decided, wanted, model, at)
+                new = await time_limit.run(request.session_hash or "", worker.decided, wanted, model, at)
             except PageError as error:
                 raise gr.Error(str(error), print_exception=False) from None
             answer = replace(answer, decisions=new.decisions)
@@ -666,8 +666,8 @@ class Page:
             answer = self._answer(answers, stamp, model)
             if kind == "report":
                 try:
-                    text = await work.run(request.session_hash or "", worker.report, answer)
-                except work.SupersededError:
+                    text = await time_limit.run(request.session_hash or "", worker.report, answer)
+                except time_limit.SupersededError:
                     return gr.skip()
                 except PageError as error:
                     raise gr.Error(str(error), print_exception=False) from None
@@ -684,7 +684,7 @@ class Page:
 
     def _wanted(self, request: gr.Request, secret: str) -> tuple[dict[str, Any], Held | None] | None:
         """The options of a link, and the files that were dropped on the front page, or here before the visitor left."""
-        work.start()
+        time_limit.start()
         options = form.from_query(self.metric, dict(request.query_params))
         held = session.deposited(secret)
         fits = held is not None and len(held.files) == len(self.inputs)

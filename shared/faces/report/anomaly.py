@@ -11,8 +11,8 @@ from typing import Any
 from ...anomaly.anomaly_suite import AnomalySuite
 from ...answers.answer import Answer, Bars, Figure, Group, Histogram, Matrix, Pictures, Table
 from ...answers.answers import answers_from
-from ...answers.computing import LEVEL
 from ...answers.folders import Folders
+from ...answers.intervals import LEVEL
 from ...answers.models import group_table
 from ...answers.subject import subject_of
 from ...reading.cures import Advice, Cure, Face, in_python

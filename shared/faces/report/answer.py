@@ -14,7 +14,7 @@ from ...reading.cures import Face, in_python, spelled
 from .. import html
 from ..copies import paper
 from ..images import filter_key, filters_of, kinds_of, outcomes_of
-from ..numbers import number, threshold_shown
+from ..typography import number, threshold_shown
 from . import frame
 from .frame import Block, Section, Tile
 from .pictures import photograph

@@ -13,8 +13,8 @@ import numpy as np
 from ...arrays.checks import as_counts, as_numbers
 from ...metric.groups import GROUPS, groups_of, rows_of_groups
 from ...metric.states import COUNTS
+from ...ranking.auroc import auroc
 from ...ranking.counts import sides_of_kinds
-from ...ranking.curves import auroc
 from ...scores import energy, entropy, max_logit, msp
 from ..sides import means_unknown, side_of
 from ..tables.files import Table

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics.faces.page import work
+from openworld_metrics.faces.page import time_limit
 
 PARTS = ("data", "state", "plot")
 Turn = dict[str, Any]
@@ -34,7 +34,7 @@ async def sent(turns: list[Turn], *, superseded: bool) -> list[Turn]:
         for turn in turns:
             yield turn
         if superseded:
-            raise work.SupersededError
+            raise time_limit.SupersededError
 
     return [turn async for turn in handle()]
 
@@ -78,9 +78,9 @@ def test_no_property_is_lost(superseded: bool) -> None:
 
 
 def test_a_request_ends_those_before() -> None:
-    first, other = work.begin("one"), work.begin("another")
-    second = work.begin("one")
+    first, other = time_limit.begin("one"), time_limit.begin("another")
+    second = time_limit.begin("one")
     assert [first(), second(), other()] == [False, True, True]
-    work.leave("one")
+    time_limit.leave("one")
     assert [second(), other()] == [False, True]
-    work.leave("another")
+    time_limit.leave("another")

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from openworld_metrics.answers import computing
+from openworld_metrics.answers import intervals
 from openworld_metrics.answers.answers import answers_from
 from openworld_metrics.answers.folders import Folders
 from openworld_metrics.answers.subject import subject_of
-from openworld_metrics.faces.numbers import threshold_shown
 from openworld_metrics.faces.report import write_anomaly_report
+from openworld_metrics.faces.typography import threshold_shown
 from openworld_metrics.metric.results import rates_of
 from openworld_metrics.reading.maps.planes import read_map
 from tests.reading.maps.trees import computed, write_map, write_tree
@@ -101,7 +101,7 @@ def test_many_categories_fold_and_large_data_have_intervals_of_images(
         for number in range(3):
             shutil.copytree(tmp_path / folder / "nut", tmp_path / folder / f"nut{number}")
     turned(tmp_path)
-    monkeypatch.setattr(computing, "MAX_AUTOMATIC", 0)
+    monkeypatch.setattr(intervals, "MAX_AUTOMATIC", 0)
     run = run_of(tmp_path, "maps", "other", intervals=None)
     assert (run.done.level, run.done.of) == (0.95, "rates of images")
     first = run.done.models["maps"].summary.results

@@ -1,4 +1,4 @@
-"""Numbers as text on faces, rounded once, with a true minus sign."""
+"""Typography of numbers that `metric/rounding.py` has rounded: true minus signs, thousands, and short names."""
 
 from __future__ import annotations
 
