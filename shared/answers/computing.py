@@ -77,7 +77,8 @@ class Computation:
     @property
     def draws(self) -> Draws | None:
         """The clusters that intervals were drawn from; None where rows were drawn."""
-        return next(filter(None, map(all_draws, self.clusters.values())), None)
+        of_pairs = (comparison.drawn for comparison in self.comparisons.values())
+        return next(filter(None, [*map(all_draws, self.clusters.values()), *of_pairs]), None)
 
     @property
     def drawn_clusters(self) -> str:
@@ -165,8 +166,6 @@ def compute_models(
             here: dict[str, Computed] = {}
             for place, (model, columns) in enumerate(category.models.items()):
                 try:
-                    if bounded or shown is not None:
-                        subject.check(columns, settings)
                     looks = keep or bounded or may_draw or bool(done.of)
                     metric, state = _added(
                         subject, category, model, settings, keep, may_draw, looks, bounded, several, bar.update

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..metric.groups import GROUPS
 from ..metric.rounding import number_text
 from ..metric.states import num_samples
 from ..ood.measures import has_threshold
@@ -151,17 +150,6 @@ def _has_threshold(computed: Computed, key: str) -> bool:
     return has_threshold(key, decided=computed.options["threshold"] is not None)
 
 
-def _check(columns: Mapping[str, Any], options: Mapping[str, Any]) -> None:
-    """Refuse labels with another meaning beside groups, of which 0 and 1 say which samples belong to every group."""
-    for name in ("in_value", "out_value"):
-        if GROUPS in columns and options[name] != OODBench.options[name]:
-            usual = f"in_value {OODBench.in_value} and out_value {OODBench.out_value}"
-            raise ValueError(
-                f"groups: expected {usual} beside groups, which hold the known samples by their labels, got "
-                f"{name} {options[name]}"
-            )
-
-
 def _notes(computed: Computed) -> Sequence[str]:
     step, summary = computed.options["step"], computed.summary
     notes = [] if step is None else [f"Numbers are approximate, from every {step}-th score (step); curves have all."]
@@ -213,7 +201,6 @@ SUBJECT = Subject(
     worst=_worst,
     notes=_notes,
     threshold=_threshold,
-    check=_check,
     noun="detector",
     group="set",
     method=lambda options: ", with OOD as the positive class and every distinct score as a threshold",

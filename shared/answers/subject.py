@@ -194,7 +194,6 @@ class Subject:
     more_numbers: how many numbers each resample computes that the results do not list, such as AP of each class
     lighter: the part of the numbers that has intervals where those of all take too long
     threshold: of a key, as the shortest decimal that makes the same decisions; "" for a key without a threshold
-    check: raises ValueError for options that do not suit the columns of an answer that is shown
     noun, group: what a model and a group are called; below, a group with a slash in its name, if not the same
     method: how the numbers are computed with some options, as an end of a sentence for a paper
     cites: whether the numbers with some options are those of the papers that the metric names
@@ -226,7 +225,6 @@ class Subject:
     drawing: Drawing = Drawing()
     lighter: Lighter | None = None
     threshold: Callable[[Computed, str], str] = lambda computed, key: ""
-    check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] = lambda columns, options: None
     noun: str = "model"
     group: str = "group"
     below: str = ""

@@ -43,6 +43,7 @@ COLUMNS = {
     GROUPS: "Names of groups; a blank for samples that belong to all groups.",
     CLUSTERS: "Names of what rows depend on, such as speakers: intervals draw each with all of its rows.",
 }
+VALUES = ("in_value", "out_value", "ignore_value")  # options on what labels mean
 OWN = ("predictions", "open_scores", "image_scores")  # of each of two models
 Command = Callable[..., Any]
 Score = Callable[..., Any]  # of logits
@@ -64,10 +65,10 @@ def column_flags(helps: dict[str, str]) -> Callable[[Command], Command]:
     return add
 
 
-def stated(options: Mapping[str, Any]) -> dict[str, list[Any]]:
+def stated(options: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """How `read` takes labels whose values options explain: as they stand, whatever the name of their column says."""
-    values = [options[name] for name in ("in_value", "out_value") if name in options]
-    return {"stated": values} if values else {}
+    values = {name: options[name] for name in VALUES if name in options}
+    return {"stated": values} if {*values} - {"ignore_value"} else {}
 
 
 def of_names(arguments: Mapping[str, Any]) -> dict[str, str]:
@@ -80,10 +81,31 @@ class Source(NamedTuple):
 
     files: that hold columns, which are recognised; none if each column has a place
     places: of columns, such as scores.csv:energy; with files, the names of columns in these
+    score: of logits, which makes open-set scores of the predictions; None if these are read
     """
 
     files: tuple[str, ...]
     places: dict[str, str]
+    score: Score | None = None
+
+    @classmethod
+    def of(cls, files: tuple[str, ...], places: dict[str, str], model: str = "") -> Source:
+        """A source in which open-set scores may be the name of a score of logits, such as energy.
+
+        Parameters: model, with which flags begin, such as first_. Raises UsageError without predictions, the logits,
+        and ValueError for a word that is neither a file nor a score.
+        """
+        name = places.get("open_scores")
+        file = None if name is None or files else file_of(name)
+        if name is None or file is None or file.suffix:
+            return cls(files, places)
+        flag, logits = flag_of(f"{model}open_scores"), flag_of(f"{model}predictions")
+        if name not in SCORES:
+            scores = ", ".join(SCORES)
+            raise ValueError(f"{flag}: expected a file, or one of {scores}, got {name}{did_you_mean(name, SCORES)}")
+        if "predictions" not in places:
+            raise click.UsageError(f"expected {logits} with {flag} {name}, which is computed from them")
+        return cls(files, {column: places[column] for column in places if column != "open_scores"}, SCORES[name])
 
     def inputs(self) -> list[Path]:
         """The files to read, without standard input."""
@@ -91,16 +113,25 @@ class Source(NamedTuple):
             return [*map(Path, self.files)]
         return [file for file in map(file_of, self.places.values()) if file is not None]
 
+    @property
+    def model_places(self) -> list[str]:
+        """The places of the model's own columns."""
+        return [place for column, place in self.places.items() if column in OWN]
+
     def shown(self) -> str:
         """The files of the model's own columns, or of all."""
-        model_places = [place for column, place in self.places.items() if column in OWN]
-        return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, model_places)))))
+        return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, self.model_places)))))
 
     def read(self, name: str, **how: Any) -> Reading:
-        """The columns of a metric; how, as for `read`. Columns of siblings are read, too, and ignored.
+        """The columns of a metric, with scores of logits; how, as for `read`.
 
-        Raises TypeError for a column that the metric would have to know, such as qualities.
+        Columns of siblings are read, too, and ignored. Raises TypeError for a column that the metric would have to
+        know, such as qualities.
         """
+        reading = self._read(name, **how)
+        return reading if self.score is None else _with_score(reading, self.score)
+
+    def _read(self, name: str, **how: Any) -> Reading:
         metric = metric_class(name)
         wrong = next((one for one in self.places if one not in SIBLING_COLUMNS and one not in metric.columns), None)
         if wrong is not None:
@@ -133,27 +164,7 @@ class Source(NamedTuple):
             raise with_text(error, f"{place}: {sentence_of(error)}") from error
 
 
-def without_score(source: Source, model: str = "") -> tuple[Source, Score | None]:
-    """A source without open-set scores that are the name of a score of logits, and the score's function, if so.
-
-    Parameters: model, with which flags begin, such as first_. Raises UsageError without predictions, the logits, and
-    ValueError for a word that is neither a file nor a score.
-    """
-    name = source.places.get("open_scores")
-    file = None if name is None or source.files else file_of(name)
-    if name is None or file is None or file.suffix:
-        return source, None
-    flag, logits = flag_of(f"{model}open_scores"), flag_of(f"{model}predictions")
-    if name not in SCORES:
-        scores = ", ".join(SCORES)
-        raise ValueError(f"{flag}: expected a file, or one of {scores}, got {name}{did_you_mean(name, SCORES)}")
-    if "predictions" not in source.places:
-        raise click.UsageError(f"expected {logits} with {flag} {name}, which is computed from them")
-    places = {column: place for column, place in source.places.items() if column != "open_scores"}
-    return source._replace(places=places), SCORES[name]
-
-
-def with_score(reading: Reading, score: Score) -> Reading:
+def _with_score(reading: Reading, score: Score) -> Reading:
     """A reading with open-set scores that are computed from the predictions, which are logits."""
 
     def scored(columns: Mapping[str, Any]) -> dict[str, Any]:

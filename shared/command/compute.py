@@ -25,8 +25,8 @@ from ..metric.states import COUNTS
 from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
 from ..reading.read import reads_images
-from ..written.results import MODELS, SAMPLES, as_json, census_record, drawn_record
-from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated, with_score, without_score
+from ..written.results import MODELS, SAMPLES, as_json, census_record
+from .columns import COLUMNS, VALUES, Source, column_flags, flag_of, of_names, stated
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
 from .outputs import (
@@ -34,6 +34,7 @@ from .outputs import (
     PRINTED,
     check_json_and_picture,
     deliver,
+    drawn_by,
     form_of,
     note_of,
     printing,
@@ -43,8 +44,6 @@ from .outputs import (
     without_intervals,
 )
 from .report import check_report, pictures_of, writing_report
-
-_VALUES = ("in_value", "out_value", "ignore_value")  # of labels that mean something else
 
 
 @click.command(cls=MetricCommand)
@@ -104,7 +103,7 @@ def compute(
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form = form_of(form, percent)
     places = {column: arguments[column] for column in COLUMNS if arguments[column] is not None}
-    source, score = without_score(Source(files, places))
+    source = Source.of(files, places)
     check_json_and_picture(save, plot, source.inputs)
     if report is not None:
         check_report(chosen, report, images)
@@ -132,7 +131,6 @@ def compute(
         say(reading)
         if len(reading.models) > 1 and (note := _below(arguments)):
             complain(f"note: {note}")
-        reading = reading if score is None else with_score(reading, score)
         reading = reading.whole() if is_drawn else reading
         subject, implied = subject_of(name), reading.options if reads_images(name) else {}
         settings = {**chosen.options, **implied, **wanted}
@@ -153,7 +151,7 @@ def compute(
         }
         note, decimals = note_of(done, settings), _decimals(subject, done) if form == "text" else {}
         answer = _answer(subject, done, settings) if is_drawn else None
-    if score is None and not reading.is_streamed and wanted.keys().isdisjoint(_VALUES):
+    if source.score is None and not reading.is_streamed and wanted.keys().isdisjoint(VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
     has_clusters = any(columns.get("clusters") is not None for columns in reading.models.values())
     if has_clusters and done.level is None:
@@ -166,9 +164,7 @@ def compute(
     full = {model: {**summary.as_dict(), **summary.record(), **samples[model]} for model, summary in bare.items()}
     record = census_record(reading.census)
     if drawn and done.level is not None:
-        record |= drawn_record(
-            done.draws, done.noun_of_clusters, settings["n_resamples"], "image" if subject.images_are_rows else "row"
-        )
+        record |= drawn_by(done, subject, settings)
     writes = saving(save, {**_results(full, done, drawn), **record})
     if answer is not None and plot is not None:
         writes.append(partial(draw_answer, answer, plot))

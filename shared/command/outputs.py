@@ -11,11 +11,12 @@ from typing import Any
 import click
 
 from ..answers.computing import Computation
+from ..answers.subject import Subject
 from ..faces.plot import check_picture
 from ..faces.terminal import check_layout
 from ..metric.results import Rate, Summary
 from ..written.files import check_file, write_file
-from ..written.results import as_json
+from ..written.results import as_json, drawn_record
 from .messages import complain, on_terminal, show
 from .options import INTERVALS
 
@@ -110,6 +111,12 @@ def note_of(done: Computation, options: Mapping[str, Any]) -> str:
     drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
     of = f" of {done.of}" if done.of else ""
     return f"{100 * done.level:.12g} % intervals{of}: {options['n_resamples']:,} resamples{drawn}"
+
+
+def drawn_by(done: Computation, subject: Subject, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of what the resamples of a computation drew."""
+    row = "image" if subject.images_are_rows else "row"
+    return drawn_record(done.draws, done.noun_of_clusters, options["n_resamples"], row)
 
 
 def without_intervals(summary: Summary) -> Summary:

@@ -20,6 +20,7 @@ import pytest
 import openworld_metrics
 from openworld_metrics import OpenAUC, written
 from openworld_metrics.answers.answer import Answer
+from openworld_metrics.faces.page import worker
 from openworld_metrics.loading import script
 from openworld_metrics.metric.signature import VERSION
 from openworld_metrics.reading.tables import files as readers
@@ -380,18 +381,48 @@ def test_resamples_without_a_level_are_idle(run: Run, tmp_path: Path) -> None:
     assert "warning" not in on_terminal([*columns, *flags], tmp_path)
 
 
-def test_labels_of_another_meaning_beside_groups(run: Run, tmp_path: Path) -> None:
-    """Are as those of the usual meaning, exchanged; a report, which shows groups pooled, refuses them."""
+MEANT: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {  # labels of known, unknown and ignored samples, and options
+    "numbers": (1, 0, 255, {"in_value": 1, "out_value": 0}),
+    "known alone": (7, 3, 255, {"in_value": 7, "out_value": "rest"}),
+    "unknown alone": (4, -1, 255, {"in_value": "rest", "out_value": -1}),
+    "words": ("bonafide", "spoof", "unsure", {"in_value": "bonafide", "out_value": "spoof"}),
+    "words that say the opposite": ("ood", "id", "unsure", {"in_value": "ood", "out_value": "id"}),
+    "a word alone": ("up", "down", "unsure", {"in_value": "rest", "out_value": "down"}),
+}
+
+
+@pytest.mark.parametrize("known_set", ["", "train"])
+@pytest.mark.parametrize("meant", MEANT)
+def test_labels_of_another_meaning_beside_groups(
+    meant: str, known_set: str, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Give what labels of 0 and 1 give, by the command, its report and a page: known samples are of every group."""
+    monkeypatch.chdir(tmp_path)
+    known, unknown, ignored, options = MEANT[meant]
     rng = np.random.default_rng(0)
-    scores, known = rng.random(40).round(2), rng.permutation(np.arange(40) % 2 == 0)
-    sets = np.where(known, "", np.where(rng.random(40) < 0.5, "a", "b"))
-    for name, labels in (("usual", ~known), ("other", known)):
-        lines = [f"{score},{int(label)},{each}" for score, label, each in zip(scores, labels, sets)]
-        (tmp_path / f"{name}.csv").write_text("\n".join(["score,label,group", *lines]), "utf-8")
-    usual = run("compute", "ood_bench", str(tmp_path / "usual.csv"), "--groups", "group")
-    meant = ["--groups", "group", "--in-value", "1", "--out-value", "0"]
-    other = run("compute", "ood_bench", str(tmp_path / "other.csv"), *meant)
-    assert (other[0], json.loads(other[1])) == (0, json.loads(usual[1]))
-    code, _, errors = run("compute", "ood_bench", str(tmp_path / "other.csv"), *meant, "--report", str(tmp_path / "r"))
-    assert code == 2
-    assert "expected in_value 0 and out_value 1 beside groups" in errors
+    sides = rng.permutation(np.arange(60) % 3)
+    sets = np.where(sides == 0, known_set, np.where(rng.random(60) < 0.5, "a", "b"))
+    table = pd.DataFrame({"score": rng.random(60).round(2), "label": sides, "group": sets})
+    other = table.assign(label=[(known, unknown, ignored)[side] for side in sides])
+    results, pages = [], []
+    for name, frame, chosen in (
+        ("usual", table, {"ignore_value": 2}),
+        ("other", other, {**options, "ignore_value": ignored}),
+    ):
+        path = tmp_path / f"{name}.csv"
+        frame.to_csv(path, index=False)
+        flags = [part for key, value in chosen.items() for part in ("--option", f"{key}={value}")]
+        command = ["compute", "ood_bench", path, "--groups", "group", *flags]
+        code, output, errors = run(*command, "--report", tmp_path / name, "--n-resamples", "20")
+        assert code == 0, errors
+        results.append(json.loads(output))
+        assert ("samples of train are known, and belong to every group" in errors) == bool(known_set)
+        request = worker.Request("ood_bench", [{"": [str(path)]}], wishes={"groups": ["group"]}, options=chosen)
+        (answer,) = worker.compute(request, False).values()
+        pages.append((answer.numbers, answer.side_by_side, answer.decisions, answer.figures))
+        python: dict[str, Any] = {}
+        exec(answer.call, python)
+        assert python["results"] == answer.results[answer.model]
+    assert results[0] == results[1]
+    assert {*results[0]["groups"]["group"]} == {"a", "b"}
+    assert pages[0] == pages[1]

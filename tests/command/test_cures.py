@@ -311,7 +311,7 @@ def compute(case: Case, more: Mapping[str, Any]) -> dict[str, Any]:
     options = {name: value for name, value in choices.items() if name in metric.options}
     shared = READERS[task_of(case.metric)].options if task_of(case.metric) in READERS else ()
     of_reader = {name: value for name, value in choices.items() if name in shared or name not in options}
-    stated = [options[name] for name in ("in_value", "out_value") if name in options]
+    stated = {name: options[name] for name in ("in_value", "out_value") if name in options}
     reading = read(case.metric, *case.inputs, **of_reader, **({"stated": stated} if stated else {}))
     options = {**reading.options, **options}
     if isinstance(reading, BoxReading):

@@ -44,7 +44,7 @@ MAX_IMAGES = 48
 MAX_WORDS = 2_000  # characters of a message
 _ROWS, _COLUMNS, _CELL = 4, 9, 24  # that the first rows show
 _NAMED = 4  # columns of one role that are named
-_OF_LABELS = ("in_value", "out_value")  # what values of labels mean
+_OF_LABELS = ("in_value", "out_value", "ignore_value")  # options on what labels mean
 CLASSES = ("known_classes", "previously_known")  # options that may be typed as names
 
 
@@ -315,11 +315,11 @@ def _choices(request: Request) -> dict[str, Any]:
     return {**changed, **request.choices, **subject_of(request.metric).form.reads}
 
 
-def _stated(request: Request) -> list[Any]:
-    """The options that give values of labels a meaning, unless all have their defaults."""
-    usual = {name: value for name, value in metric_class(request.metric).options.items() if name in _OF_LABELS}
-    values = {name: request.options.get(name, value) for name, value in usual.items()}
-    return [*values.values()] if values != usual else []
+def _stated(request: Request) -> dict[str, Any]:
+    """The options that say what labels mean, unless known and unknown samples have their usual labels."""
+    usual = metric_class(request.metric).options
+    values = {name: request.options.get(name, usual[name]) for name in _OF_LABELS if name in usual}
+    return values if any(values[name] != usual[name] for name in _OF_LABELS[:2] if name in usual) else {}
 
 
 def _source(request: Request, rows: Rows | None) -> Source | None:
@@ -337,6 +337,7 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         choices = ({"columns": columns} if columns else {}) | (
             {"read_as": rows.read_as} if rows.read_as != "automatic" else {}
         )
+        choices |= {"stated": stated} if (stated := _stated(request)) else {}
     else:
         choices = _choices(request)
         if "clusters" in choices:
@@ -350,7 +351,7 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     options, reason = subject_of(request.metric).derive(reading)
     sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
     notes = dict.fromkeys(map(sentence, sentences))
-    layout = layout_of(request.metric)
+    layout = layout_of(request.metric) if rows is None else rows.layout
     arrays = rows.arrays_of_models if rows is not None else {}
     aurocs = {arrays.get(name, name): wrong_way(layout, columns) for name, columns in reading.models.items()}
     turned = {name: value for name, value in aurocs.items() if value is not None}

@@ -81,7 +81,7 @@ class Meaning:
                         rows = rows_of_groups(columns[GROUPS]).items()
                         of_known |= {*groups_of(key for key, here in rows if not unknown[here].all())}
                         of_unknown |= {*groups_of(key for key, here in rows if unknown[here].any())}
-        are_ids = not layout.has_classes and whole and below and high > 1
+        are_ids = not layout.has_classes and not layout.values and whole and below and high > 1
         of_known, of_unknown = sides[are_ids]
         shared = frozenset(of_known - of_unknown) if of_unknown else frozenset[Any]()
         if predicted and not words:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from ...arrays.checks import REST
 from ...loading import task_of
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
@@ -34,22 +36,27 @@ class Layout:
 
     columns: its columns
     inputs: how many inputs it has, of each of which columns have their own
-    label: the column of 0 and 1 that says which samples are unknown; "" if there is none
+    label: the column that says which samples are unknown; "" if there is none
+    values: the options that say what its values mean, in_value, out_value and ignore_value: by default, 1 is unknown
     of_logits: whether scores may be computed from logits, where there are no others
     """
 
     columns: tuple[Column, ...]
     inputs: int = 1
     label: str = ""
+    values: Mapping[str, Any] = MappingProxyType({})
     of_logits: bool = False
 
     def unknown(self, columns: Mapping[str, Any]) -> np.ndarray | None:
         """Whether each sample is unknown, (N,) booleans; None where columns do not say it."""
         if not self.label:
             return None
-        if columns.get(self.label) is not None:
-            return np.asarray(columns[self.label]) == 1
-        return np.asarray(columns["references"]) < 0
+        if columns.get(self.label) is None:
+            return np.asarray(columns["references"]) < 0
+        labels, out = np.asarray(columns[self.label]), self.values.get("out_value", 1)
+        if out != REST:
+            return labels == out
+        return (labels != self.values.get("in_value", 0)) & (labels != self.values.get("ignore_value"))
 
     def of(self, chosen: Mapping[str, Any]) -> Layout:
         """The layout beside chosen columns: with qualities there are no labels, and so no sides."""

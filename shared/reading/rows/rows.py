@@ -388,7 +388,7 @@ def rows_of(
     read_as: str = "automatic",
     leave_out: bool = False,
     flip: bool = False,
-    stated: bool | Sequence[Any] = False,
+    stated: Mapping[str, Any] | None = None,
     by_position: bool = False,
     label_from_name: str | None = None,
     groups_from_name: str | None = None,
@@ -403,9 +403,9 @@ def rows_of(
     names and values; without inputs, the place of each column; wishes, such names that are kept if the inputs have
     them; read_as, "scores" or "class ids", for whole numbers in a matrix, by default class ids; leave_out, whether rows
     with cells that cannot be read are left out; flip, whether scores are higher for known samples, and negated unless
-    their name has a sign; stated, whether in_value and out_value say what the values of labels mean, so that the names
-    of their columns do not, or their values, of which strings let words stay words; by_position, whether rows of
-    several files are taken as they stand, rather than joined by a column that names them (see `joins`);
+    their name has a sign; stated, in_value, out_value and ignore_value, where these options of the metric say what
+    labels mean, so that the names of their columns do not, and words stay words where they are words; by_position,
+    whether rows of several files are taken as they stand, rather than joined by a column that names them (see `joins`);
     label_from_name, groups_from_name and clusters_from_name, regular expressions whose groups are the labels, groups or
     clusters of rows by their names, or by those of their files (see `from_names`); added, files whose models are added
     to the ones of wishes, each guessed as if it came alone.
@@ -414,7 +414,8 @@ def rows_of(
     names that no array has.
     """
     layout, archives = layout_of(metric), Archives(limits)
-    if any(isinstance(value, str) and value != REST for value in (stated if isinstance(stated, Sequence) else ())):
+    layout = replace(layout, values=stated or {})
+    if any(isinstance(value, str) and value != REST for value in layout.values.values()):
         as_words = (replace(one, as_words=True) if isinstance(one, Labels) else one for one in layout.columns)
         layout = replace(layout, columns=tuple(as_words))
     if len(inputs) > layout.inputs:
