@@ -328,7 +328,9 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
     """Merge a block of two ascending sides from the highest score down, in steps without a branch to be mispredicted.
 
     Parameters: block, the lowest row of both, and the one after the highest; unlike, NaN, which equals no score; skips,
-    None, or where only counts of positives are wanted, whether many negatives between two positives are skipped.
+    None for the counts of both, else whether many negatives between two positives are skipped, for those of positives
+    alone. None and booleans are two types, for each of which numba compiles a loop: in that of booleans, `skips is
+    None` is false by its type, and what counts negatives is not there.
     For each group of equal scores with positives, sizes, tp, above and fp of `Counts`, in rows, are written into four
     columns of `_ROOM`, from the start on, and for each group with negatives, whose counts have negated scores, into
     four more, from the end on; likewise the thresholds of both. Returns the number of the former and the first place of
@@ -369,7 +371,7 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
             columns[place + _COLUMNS[2]] = num_negatives - other_start
             columns[place + _COLUMNS[3]] = num_negatives - j
             thresholds[place] = score
-            if skips is None:  # of which each case is compiled by itself
+            if skips is None:
                 columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
                 columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
                 thresholds[other_place + _COLUMNS[1]] = -score
