@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.answers.answer import Answer, Table
-from openworld_metrics.faces import html, numbers
+from openworld_metrics.faces import html, typography
 from openworld_metrics.faces.moving import plotly_of
 from openworld_metrics.faces.report import report_html
 
@@ -132,7 +132,7 @@ def test_decisions_have_whole_numbers_and_the_promise_of_their_preset() -> None:
     counts = {name: values[place] for name, values in answer.decisions.counts.items()}
     assert f"caught {counts['TP']}" in text
     assert f"missed {counts['FN']}" in text
-    assert numbers.typographic(f"exceed {answer.decisions.thresholds[place]}") in text
+    assert typography.typographic(f"exceed {answer.decisions.thresholds[place]}") in text
     assert "exceed" not in html.decisions(answer, place + 1)
     assert html.decisions(replace(answer, decisions=None), 0) == ""
 
