@@ -114,8 +114,8 @@ def _pro_points(computed: Computed, limit: float) -> Points:
     drawn = _Vertices(*ends, np.append(np.asarray(full["threshold"])[inside], np.nan))
     if len(drawn.fpr) > points:
         drawn = thinned(drawn, lambda some: ((some.fpr / limit + some.pro) / 2, some.pro), points)
-    texts = said_at(drawn.threshold[:-1].tolist(), sides(computed, "pixel"), *_ENDS)
-    return drawn.fpr.tolist(), drawn.pro.tolist(), [*texts, "at the limit"]
+    texts = said_at(drawn.threshold.tolist(), sides(computed, "pixel"), *_ENDS)
+    return drawn.fpr.tolist(), drawn.pro.tolist(), texts
 
 
 def decisions(computed: Computed) -> Decisions:

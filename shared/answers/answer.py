@@ -294,6 +294,49 @@ class Pictures(Sequence[Image]):
         return list, ([*self],)
 
 
+class Texts(Sequence[str]):
+    """Texts of thresholds between scores, each written once, when it is looked at: a report shows few of them.
+
+    write: the text of a threshold that lies between two neighbouring scores, the low and the high one
+    """
+
+    def __init__(self, write: Callable[[float, float], str], low: Sequence[float], high: Sequence[float]) -> None:
+        self._write, self._low, self._high = write, low, high
+        self._written: dict[int, str] = {}
+
+    def at(self, places: Sequence[int]) -> Texts:
+        """The texts at some places."""
+        return Texts(self._write, *([ends[place] for place in places] for ends in (self._low, self._high)))
+
+    def __len__(self) -> int:
+        return len(self._low)
+
+    @overload
+    def __getitem__(self, place: int) -> str: ...
+    @overload
+    def __getitem__(self, place: slice) -> Texts: ...
+    def __getitem__(self, place: int | slice) -> str | Texts:
+        """A text, which is written, or some of the texts, which are not."""
+        if isinstance(place, slice):
+            return Texts(self._write, self._low[place], self._high[place])
+        at = range(len(self))[place]
+        if at not in self._written:
+            self._written[at] = self._write(self._low[at], self._high[at])
+        return self._written[at]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and [*self] == [*other]
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr([*self])
+
+    def __reduce__(self) -> Any:
+        """Leave as a list, which a page reads again and again."""
+        return list, ([*self],)
+
+
 def _drawn_as(image: Image) -> Callable[[int, int], Image]:
     return lambda number, side: image
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..ranking.counts import Side
 from ..ranking.roc import MAX_POINTS, roc_curve
-from .answer import Curves, Histogram, Series, Worst
+from .answer import Curves, Histogram, Series, Texts, Worst
 from .decisions import curve_points, said_at
 from .subject import Computed
 
@@ -94,9 +94,10 @@ def curves(
     series = []
     for one in shown.all_models:
         if title not in one.memo:
-            columns = points(one)
-            vertices = drawn_vertices(*columns[:2], curve_points(one.points), steps=others.get("steps", False))
-            one.memo[title] = tuple([column[i] for i in vertices] for column in columns)
+            x, y, texts = points(one)
+            at = drawn_vertices(x, y, curve_points(one.points), steps=others.get("steps", False))
+            there = texts.at(at) if isinstance(texts, Texts) else [texts[i] for i in at]
+            one.memo[title] = [x[i] for i in at], [y[i] for i in at], there
         x, y, texts = one.memo[title]
         value = one.results.get(key)
         beside = value if isinstance(value, float) else None

@@ -18,7 +18,7 @@ from ..ranking.counts import Side
 from ..ranking.guarantees import threshold_at_fpr
 from ..ranking.roc import roc_curve
 from ..ranking.thresholds import placement, threshold_between
-from .answer import Decisions
+from .answer import Decisions, Texts
 
 Rates = Mapping[str, tuple[Sequence[str], Sequence[str]]]
 RATES: Rates = {
@@ -112,21 +112,25 @@ def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
     return placement(threshold, low, high).text
 
 
-def said_at(thresholds: Sequence[float], sides: Sequence[Side], all_flagged: str, none_flagged: str) -> list[str]:
+def said_at(
+    thresholds: Sequence[float], sides: Sequence[Side], all_flagged: str, none_flagged: str, rule: str = "score >"
+) -> Texts:
     """The decision at each vertex of a curve, in words; the threshold named makes the same decisions as the vertex.
+
+    NaN stands for a vertex at a limit, where the curve ends between two thresholds.
 
     >>> said_at([0.9, 0.4, float("-inf")], [Side(np.asarray([0.4, 0.45, 0.9]))], "all flagged", "nothing flagged")
     ['nothing flagged', 'score > 0.41', 'all flagged']
     """
-    ends = next_higher(np.asarray(thresholds, np.float64), sides).tolist()
-    return [
-        none_flagged
-        if end == math.inf
-        else all_flagged
-        if at == -math.inf
-        else f"score > {threshold_between(at, end).text}"
-        for at, end in zip(thresholds, ends)
-    ]
+
+    def write(at: float, end: float) -> str:
+        if math.isnan(at):
+            return "at the limit"
+        if end == math.inf:
+            return none_flagged
+        return all_flagged if at == -math.inf else f"{rule} {threshold_between(at, end).text}"
+
+    return Texts(write, thresholds, next_higher(np.asarray(thresholds, np.float64), sides).tolist())
 
 
 def above(side: Side, thresholds: np.ndarray) -> np.ndarray:
@@ -288,10 +292,11 @@ def decisions_of(
     at, known = thresholds[selected], sum(side.total for side in sides[1:])
     ends, here = next_higher(at, sides), {name: column[selected] for name, column in counts.items()}
     return Decisions(
-        thresholds=[
-            repr(low) if low == chosen else threshold_between(low, high).text
-            for low, high in zip(at.tolist(), ends.tolist())
-        ],
+        thresholds=Texts(
+            lambda low, high: repr(low) if low == chosen else threshold_between(low, high).text,
+            at.tolist(),
+            ends.tolist(),
+        ),
         ends=ends.tolist(),
         counts={name: column.tolist() for name, column in here.items()},
         rates=rates,

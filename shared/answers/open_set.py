@@ -130,8 +130,8 @@ def _oscr(computed: Computed, most: int) -> Mapping[str, Sequence[float]]:
 
 def _oscr_points(computed: Computed) -> Points:
     curve = _oscr(computed, fine_points(computed))
-    texts = said_at(curve["threshold"], sides(computed), "nothing accepted", "everything accepted")
-    return curve["fpr"], curve["ccr"], [text.replace("score >", "accepted if score ≤") for text in texts]
+    ends = "nothing accepted", "everything accepted"
+    return curve["fpr"], curve["ccr"], said_at(curve["threshold"], sides(computed), *ends, "accepted if score ≤")
 
 
 def _openauc_figures(computed: Computed) -> Sequence[Figure]:
