@@ -416,11 +416,6 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
     return float(value)
 
 
-def as_written(value: float | Fraction) -> Fraction:
-    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
-    return Fraction(str(value))
-
-
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     return _number(as_printed(value, name), name, "a number in (0, 1]", _ABOVE_0, 1.0)
@@ -2469,7 +2464,7 @@ def unknown_name(metric: Metric | type[Metric], name: str, known: Iterable[str])
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+# Exact numbers: bounds as decimals, ratios of counts and their sums, and sums of floats and their squares.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
@@ -2477,6 +2472,11 @@ _PIECE = 27  # bits of a piece of a ratio
 _MOST_BITS = 36  # of the sum of the sizes, whose products with pieces int64 holds
 _AT_ONCE = 1 << 10  # ratios, which fit a cache
 _RATIO_WORK = 4  # the cost of a ratio, in scores
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
+    return Fraction(str(value))
 
 
 def ratio_of(count: Array, total: Array | int) -> Array:
@@ -3125,7 +3125,7 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
             columns[place + _COLUMNS[2]] = num_negatives - other_start
             columns[place + _COLUMNS[3]] = num_negatives - j
             thresholds[place] = score
-            if skips is None:  # of which each case is compiled by itself
+            if skips is None:
                 columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
                 columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
                 thresholds[other_place + _COLUMNS[1]] = -score
@@ -3145,13 +3145,6 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
-    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
-    return twice * int(xp.sum(counts.sizes)) - lost
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3256,14 +3249,6 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
     )
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
@@ -3371,8 +3356,26 @@ def least_reaching(share: float | Fraction, total: int) -> int:
 PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `percent` writes it
 
 
+# ---- ranking/auroc.py ------------------------------------------------------------------------------------------------
+# The area under the ROC curve, of which a tie counts half: whole, and up to a rate.
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
+    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
+    return twice * int(xp.sum(counts.sizes)) - lost
+
+
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-# Areas and best points of ROC and precision-recall curves, from exceedance counts.
+# Areas under precision-recall curves, and best points over all thresholds, from exceedance counts.
 
 _DISTINCT = 1 << 26  # different ratios of integers below it are different float64s
 

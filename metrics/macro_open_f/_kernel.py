@@ -2721,7 +2721,7 @@ class Evaluated(Metric):
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+# Exact numbers: bounds as decimals, ratios of counts and their sums, and sums of floats and their squares.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 

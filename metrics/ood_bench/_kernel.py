@@ -401,11 +401,6 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
     return float(value)
 
 
-def as_written(value: float | Fraction) -> Fraction:
-    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
-    return Fraction(str(value))
-
-
 def as_open_share(value: Any, name: str) -> float:
     """Check a real option in (0, 1)."""
     return _number(as_printed(value, name), name, "a number between 0 and 1, both excluded", _ABOVE_0, _BELOW_1)
@@ -2717,96 +2712,6 @@ class Evaluated(Metric):
         return super()._summary([*batches, *self._batches[first:]], metric)
 
 
-# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
-
-RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
-_SPAN = 10  # exponents whose mantissas fit int64 in one unit
-_PIECE = 27  # bits of a piece of a ratio
-_MOST_BITS = 36  # of the sum of the sizes, whose products with pieces int64 holds
-_AT_ONCE = 1 << 10  # ratios, which fit a cache
-_RATIO_WORK = 4  # the cost of a ratio, in scores
-
-
-def ratio_of(count: Array, total: Array | int) -> Array:
-    """Divide counts by totals; each result is a float64 that is rounded once."""
-    xp = array_namespace(count)
-    if xp is NUMPY:
-        return np.true_divide(count, total, dtype=np.float64)
-    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
-        total = xp.asarray(total, device=device_of(count))
-    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
-
-
-def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
-    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
-    xp, weighted = array_namespace(sizes), 0
-    for low, part in pieces(values, bits, total):
-        weighted += int(sizes @ part if xp is NUMPY else xp.sum(sizes * part)) << low  # a product without a new array
-    return weighted
-
-
-def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
-    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
-    piece = 62 - total.bit_length()
-    for low in range(0, bits, piece):
-        part = values >> low if low else values
-        yield low, part if low + piece >= bits else part & ((1 << piece) - 1)
-
-
-def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
-    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117."""
-    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
-    if loop is not None and total <= 1 << _MOST_BITS:
-        *sums, smallest = loop(sizes, counts, totals)
-        if smallest >= 2.0**-_PIECE:
-            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
-    return sum_of_shares(sizes, ratio_of(counts, totals), total)
-
-
-def add_ratios(sizes: Any, counts: Any, totals: Any) -> Any:
-    """The sums of three pieces of ratios, times their sizes, in units of 2^-26, 2^-53 and 2^-80, and the least ratio."""
-    high = middle = low = np.int64(0)
-    smallest = 1.0
-    ratios, pieces = np.empty(_AT_ONCE), np.empty((3, _AT_ONCE), np.int32)
-    first, second, third = pieces
-    for start in range(0, sizes.size, _AT_ONCE):
-        length = min(_AT_ONCE, sizes.size - start)
-        some, count, total = sizes[start:], counts[start:], totals[start:]
-        for i in range(length):
-            ratios[i] = count[i] / total[i]
-        for i in range(length):
-            smallest = min(smallest, ratios[i])
-        for i in range(length):
-            rest = ratios[i] * 67108864.0  # 2^26
-            first[i] = np.int32(rest)
-            rest = (rest - first[i]) * 134217728.0  # 2^27
-            second[i] = np.int32(rest)
-            third[i] = np.int32((rest - second[i]) * 134217728.0)
-        for i in range(length):
-            high += first[i] * some[i]
-            middle += second[i] * some[i]
-            low += third[i] * some[i]
-    return high, middle, low, smallest
-
-
-def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
-    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
-    xp = array_namespace(sizes)
-    smallest, largest = extremes(ratios)
-    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
-    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
-    if highest - lowest < _SPAN:  # in almost all runs
-        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
-        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
-    units_sum = 0
-    for low in range(lowest, highest + 1, _SPAN):
-        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
-        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
-        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
-    return units_sum
-
-
 # ---- arrays/sorting.py -----------------------------------------------------------------------------------------------
 # Sorting of scores: alone, by kind, or each with a payload, by NumPy or by a compiled radix sort, in several threads.
 
@@ -3404,7 +3309,7 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
             columns[place + _COLUMNS[2]] = num_negatives - other_start
             columns[place + _COLUMNS[3]] = num_negatives - j
             thresholds[place] = score
-            if skips is None:  # of which each case is compiled by itself
+            if skips is None:
                 columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
                 columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
                 thresholds[other_place + _COLUMNS[1]] = -score
@@ -3426,11 +3331,99 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
     return max(lower) + 0.0  # 0.0 for −0.0
 
 
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
-    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
-    return twice * int(xp.sum(counts.sizes)) - lost
+# ---- arrays/exact.py -------------------------------------------------------------------------------------------------
+# Exact numbers: bounds as decimals, ratios of counts and their sums, and sums of floats and their squares.
+
+RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
+_SPAN = 10  # exponents whose mantissas fit int64 in one unit
+_PIECE = 27  # bits of a piece of a ratio
+_MOST_BITS = 36  # of the sum of the sizes, whose products with pieces int64 holds
+_AT_ONCE = 1 << 10  # ratios, which fit a cache
+_RATIO_WORK = 4  # the cost of a ratio, in scores
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
+    return Fraction(str(value))
+
+
+def ratio_of(count: Array, total: Array | int) -> Array:
+    """Divide counts by totals; each result is a float64 that is rounded once."""
+    xp = array_namespace(count)
+    if xp is NUMPY:
+        return np.true_divide(count, total, dtype=np.float64)
+    if isinstance(total, int):  # as an array: CUDA would multiply by the rounded inverse of a plain number
+        total = xp.asarray(total, device=device_of(count))
+    return xp.astype(count, xp.float64) / xp.astype(total, xp.float64)
+
+
+def weighted_sum(sizes: Array, values: Array, bits: int, total: int) -> int:
+    """Σ sizes·values, exactly, of integers in [0, 2^bits); the sizes sum to `total` at most."""
+    xp, weighted = array_namespace(sizes), 0
+    for low, part in pieces(values, bits, total):
+        weighted += int(sizes @ part if xp is NUMPY else xp.sum(sizes * part)) << low  # a product without a new array
+    return weighted
+
+
+def pieces(values: Array, bits: int, total: int) -> Iterator[tuple[int, Array]]:
+    """Split integers in [0, 2^bits) into pieces small enough that sums of sizes·piece fit int64."""
+    piece = 62 - total.bit_length()
+    for low in range(0, bits, piece):
+        part = values >> low if low else values
+        yield low, part if low + piece >= bits else part & ((1 << piece) - 1)
+
+
+def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int:
+    """Σ sizes·(counts/totals), of ratios that are rounded to float64; exactly, in units of 2^-117."""
+    loop = worth_compiling(add_ratios, _RATIO_WORK * sizes.shape[0], sizes, counts, totals)
+    if loop is not None and total <= 1 << _MOST_BITS:
+        *sums, smallest = loop(sizes, counts, totals)
+        if smallest >= 2.0**-_PIECE:
+            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
+    return sum_of_shares(sizes, ratio_of(counts, totals), total)
+
+
+def add_ratios(sizes: Any, counts: Any, totals: Any) -> Any:
+    """The sums of three pieces of ratios, times their sizes, in units of 2^-26, 2^-53 and 2^-80, and the least ratio."""
+    high = middle = low = np.int64(0)
+    smallest = 1.0
+    ratios, pieces = np.empty(_AT_ONCE), np.empty((3, _AT_ONCE), np.int32)
+    first, second, third = pieces
+    for start in range(0, sizes.size, _AT_ONCE):
+        length = min(_AT_ONCE, sizes.size - start)
+        some, count, total = sizes[start:], counts[start:], totals[start:]
+        for i in range(length):
+            ratios[i] = count[i] / total[i]
+        for i in range(length):
+            smallest = min(smallest, ratios[i])
+        for i in range(length):
+            rest = ratios[i] * 67108864.0  # 2^26
+            first[i] = np.int32(rest)
+            rest = (rest - first[i]) * 134217728.0  # 2^27
+            second[i] = np.int32(rest)
+            third[i] = np.int32((rest - second[i]) * 134217728.0)
+        for i in range(length):
+            high += first[i] * some[i]
+            middle += second[i] * some[i]
+            low += third[i] * some[i]
+    return high, middle, low, smallest
+
+
+def sum_of_shares(sizes: Array, ratios: Array, total: int) -> int:
+    """Σ sizes·ratios of float64s that are 0 or in [2^-64, 1], exactly, in units of 2^-117; the sizes sum to `total`."""
+    xp = array_namespace(sizes)
+    smallest, largest = extremes(ratios)
+    smallest = smallest or float(xp.min(xp.where(ratios > 0, ratios, 1.0)))
+    lowest, highest = math.frexp(smallest)[1], math.frexp(largest)[1]
+    if highest - lowest < _SPAN:  # in almost all runs
+        units = xp.astype(ratios * 2.0 ** (53 - lowest), xp.int64)
+        return weighted_sum(sizes, units, 53 + highest - lowest, total) << (RATIO_UNIT - 53 + lowest)
+    units_sum = 0
+    for low in range(lowest, highest + 1, _SPAN):
+        chosen = (ratios >= 2.0 ** (low - 1)) & (ratios < 2.0 ** (low - 1 + _SPAN))
+        units = xp.astype(ratios[chosen] * 2.0 ** (53 - low), xp.int64)
+        units_sum += weighted_sum(sizes[chosen], units, 53 + _SPAN, total) << (RATIO_UNIT - 53 + low)
+    return units_sum
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3535,14 +3528,6 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
         lambda counts, was_cut: part(negatives_first(counts, was_cut)),
         lambda counts, was_cut: part(positives_first(counts, was_cut)),
     )
-
-
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
 
 
 def at_best(part: Callable[[Counts], Any]) -> Bounds:
@@ -3663,7 +3648,7 @@ PERCENT = r"((?!0\d)\d{1,3}(?:\.\d+)?)"  # a share in the name of a result, as `
 
 
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-# Areas and best points of ROC and precision-recall curves, from exceedance counts.
+# Areas under precision-recall curves, and best points over all thresholds, from exceedance counts.
 
 def _precision_sum(counts: Counts) -> int:
     return sum_of_ratios(counts.sizes, counts.tp, counts.tp + counts.fp, counts.num_positives)
@@ -3781,28 +3766,6 @@ def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
 
 # where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
 EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
-
-
-def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
-    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
-
-    def part(counts: Counts) -> Fraction:
-        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
-        whole = counts.fp <= math.floor(most)
-        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
-        bits = (2 * counts.num_negatives).bit_length()
-        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
-        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
-            above, fp = int(counts.above[i]), int(counts.fp[i])
-            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
-        return area
-
-    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
-        area = sum(parts, Fraction()) / (num_positives * num_negatives)
-        chance = limit**2 / 2
-        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
-
-    return Quantity(part, value, True, in_either_order(part))
 
 
 # ---- ranking/roc.py --------------------------------------------------------------------------------------------------
@@ -3943,6 +3906,46 @@ def _quantiles(side: Side, number: int) -> np.ndarray:
     samples = np.arange(1, number + 1) * side.total // number
     rows = samples - 1 if side.before is None else np.searchsorted(side.before[1:], samples)
     return side.scores[rows]
+
+
+# ---- ranking/auroc.py ------------------------------------------------------------------------------------------------
+# The area under the ROC curve, of which a tie counts half: whole, and up to a rate.
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
+    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
+    return twice * int(xp.sum(counts.sizes)) - lost
+
+
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+
+
+def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
+    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
+
+    def part(counts: Counts) -> Fraction:
+        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
+        whole = counts.fp <= math.floor(most)
+        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
+        bits = (2 * counts.num_negatives).bit_length()
+        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
+        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
+            above, fp = int(counts.above[i]), int(counts.fp[i])
+            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
+        return area
+
+    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
+        area = sum(parts, Fraction()) / (num_positives * num_negatives)
+        chance = limit**2 / 2
+        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
+
+    return Quantity(part, value, True, in_either_order(part))
 
 
 # ---- ranking/risk_curves.py ------------------------------------------------------------------------------------------

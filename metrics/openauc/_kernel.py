@@ -407,11 +407,6 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
     return float(value)
 
 
-def as_written(value: float | Fraction) -> Fraction:
-    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
-    return Fraction(str(value))
-
-
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     return _number(as_printed(value, name), name, "a number in (0, 1]", _ABOVE_0, 1.0)
@@ -2691,7 +2686,12 @@ class Evaluated(Metric):
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+# Exact numbers: bounds as decimals, ratios of counts and their sums, and sums of floats and their squares.
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
+    return Fraction(str(value))
+
 
 def ratio_of(count: Array, total: Array | int) -> Array:
     """Divide counts by totals; each result is a float64 that is rounded once."""
@@ -3338,7 +3338,7 @@ def merge(positives: Any, negatives: Any, block: Any, unlike: Any, skips: Any, c
             columns[place + _COLUMNS[2]] = num_negatives - other_start
             columns[place + _COLUMNS[3]] = num_negatives - j
             thresholds[place] = score
-            if skips is None:  # of which each case is compiled by itself
+            if skips is None:
                 columns[other_place + _COLUMNS[4]], columns[other_place + _COLUMNS[5]] = other_start - j, other_start
                 columns[other_place + _COLUMNS[6]], columns[other_place + _COLUMNS[7]] = i, start
                 thresholds[other_place + _COLUMNS[1]] = -score
@@ -3358,13 +3358,6 @@ def exceeded_threshold(score: float | None, sides: Sequence[Side]) -> float:
         at = xp.asarray([score], dtype=scores.dtype, device=device_of(scores))  # a score of either: their type holds it
         lower += scores[: int(xp.searchsorted(scores, at, side="left")[0])][-1:].tolist()
     return max(lower) + 0.0  # 0.0 for −0.0
-
-
-def twice_wins(counts: Counts) -> int:
-    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
-    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
-    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
-    return twice * int(xp.sum(counts.sizes)) - lost
 
 
 # ---- ranking/quantities.py -------------------------------------------------------------------------------------------
@@ -3470,14 +3463,6 @@ def in_either_order(part: Callable[[Counts], Any]) -> Bounds:
     )
 
 
-AUROC = Quantity(
-    twice_wins,
-    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
-    True,
-    in_either_order(twice_wins),
-)
-
-
 def positives_first(counts: Counts, was_cut: Array) -> Counts:
     """The counts if in each bin the positives were one score, above the negatives."""
     return counts._replace(fp=array_namespace(was_cut).where(was_cut, counts.above, counts.fp))
@@ -3580,8 +3565,55 @@ def percent(share: float) -> str:
     return f"{Decimal(str(float(share))).scaleb(2).normalize() + 0:f}"
 
 
+# ---- ranking/auroc.py ------------------------------------------------------------------------------------------------
+# The area under the ROC curve, of which a tie counts half: whole, and up to a rate.
+
+def twice_wins(counts: Counts) -> int:
+    """Twice the number of (positive, negative) pairs in which the positive scores higher, plus the tied pairs."""
+    twice, xp = 2 * counts.num_negatives, array_namespace(counts.sizes)
+    lost = weighted_sum(counts.sizes, counts.above + counts.fp, twice.bit_length(), counts.num_positives)
+    return twice * int(xp.sum(counts.sizes)) - lost
+
+
+AUROC = Quantity(
+    twice_wins,
+    lambda wins, positives, negatives: sum(wins) / (2 * positives * negatives),
+    True,
+    in_either_order(twice_wins),
+)
+TWICE_WINS = AUROC._replace(value=lambda parts, *_: sum(parts), higher=None)
+
+
+def twice_wins_over(unknown: Side, known: Side) -> int:
+    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
+    wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
+    return wins
+
+
+def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
+    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
+
+    def part(counts: Counts) -> Fraction:
+        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
+        whole = counts.fp <= math.floor(most)
+        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
+        bits = (2 * counts.num_negatives).bit_length()
+        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
+        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
+            above, fp = int(counts.above[i]), int(counts.fp[i])
+            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
+        return area
+
+    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
+        area = sum(parts, Fraction()) / (num_positives * num_negatives)
+        chance = limit**2 / 2
+        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
+
+    return Quantity(part, value, True, in_either_order(part))
+
+
 # ---- ranking/curves.py -----------------------------------------------------------------------------------------------
-# Areas and best points of ROC and precision-recall curves, from exceedance counts.
+# Areas under precision-recall curves, and best points over all thresholds, from exceedance counts.
 
 def _equal_error(counts: Counts) -> list[Fraction]:
     """The equal error rate, if the ROC curve reaches it in this run."""
@@ -3610,28 +3642,6 @@ def _first_reached(parts: list[list[Fraction]], *_: int) -> float:
 
 # where FPR = 1 − TPR on the ROC curve, which is linear between distinct scores
 EER = Quantity(_equal_error, _first_reached, False, in_either_order(_equal_error))
-
-
-def partial_auroc(limit: Fraction, *, mcclish: bool = False) -> Quantity:
-    """The area under the ROC curve up to FPR = limit, L, divided by L; or McClish's ½(1 + (A − L²/2)/(L − L²/2))."""
-
-    def part(counts: Counts) -> Fraction:
-        xp, most = array_namespace(counts.fp), limit * counts.num_negatives
-        whole = counts.fp <= math.floor(most)
-        sizes, twice = counts.sizes[whole], counts.above[whole] + counts.fp[whole]
-        bits = (2 * counts.num_negatives).bit_length()
-        area = int(xp.sum(sizes)) * most - Fraction(weighted_sum(sizes, twice, bits, counts.num_positives), 2)
-        for i in xp.nonzero(~whole & (counts.above < math.ceil(most)))[0].tolist():  # of one score at most
-            above, fp = int(counts.above[i]), int(counts.fp[i])
-            area += int(counts.sizes[i]) * (most - above) ** 2 / (2 * (fp - above))
-        return area
-
-    def value(parts: list[Fraction], num_positives: int, num_negatives: int) -> float:
-        area = sum(parts, Fraction()) / (num_positives * num_negatives)
-        chance = limit**2 / 2
-        return float((1 + (area - chance) / (limit - chance)) / 2 if mcclish else area / limit)
-
-    return Quantity(part, value, True, in_either_order(part))
 
 
 # ---- ranking/operating_points.py -------------------------------------------------------------------------------------
@@ -4440,7 +4450,6 @@ def _coverage_with_costs(risk: Fraction, accepted: list[np.ndarray], weights: _W
 # OpenAUC and its companions, from the open-set scores of unknown, correctly and wrongly classified known samples.
 
 DEFAULT_TPR = 0.95
-TWICE_WINS = AUROC._replace(value=lambda parts, *_: sum(parts), higher=None)
 Ends = tuple[float, ...]
 
 
@@ -4575,12 +4584,6 @@ class OpenAUC(Metric):
             return {}
         threshold = results[self.at_tpr].threshold if self.threshold is None else self.threshold
         return {"per_sample": open_set_samples(prepared.state, threshold)}
-
-
-def twice_wins_over(unknown: Side, known: Side) -> int:
-    """Twice the pairs in which the unknown sample scores higher, plus the tied ones."""
-    wins: int = quantities(unknown, known, {"": TWICE_WINS})[""] if known.total else 0
-    return wins
 
 
 @lru_cache(1 << 8)

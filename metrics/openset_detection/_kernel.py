@@ -401,11 +401,6 @@ def _number(value: Any, name: str, expected: str, low: float, high: float) -> fl
     return float(value)
 
 
-def as_written(value: float | Fraction) -> Fraction:
-    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
-    return Fraction(str(value))
-
-
 def as_fraction(value: Any, name: str) -> float:
     """Check a real option in (0, 1]."""
     return _number(as_printed(value, name), name, "a number in (0, 1]", _ABOVE_0, 1.0)
@@ -2667,10 +2662,15 @@ def box_dict(image: Any, place: str) -> Any:
 
 
 # ---- arrays/exact.py -------------------------------------------------------------------------------------------------
-# Ratios of counts, exact sums of ratios, and sums of floats and of their squares without rounding.
+# Exact numbers: bounds as decimals, ratios of counts and their sums, and sums of floats and their squares.
 
 RATIO_UNIT = 64 + 53  # ratios of counts below 2^64 are float64s of at least 2^-64: multiples of 2^-117
 _SPAN = 10  # exponents whose mantissas fit int64 in one unit
+
+
+def as_written(value: float | Fraction) -> Fraction:
+    """Read a bound as it is written in decimals: 0.1 is exactly one tenth, which no float64 is."""
+    return Fraction(str(value))
 
 
 def rounded_sum(ratios: Iterable[tuple[int, int]], divisor: int) -> float:

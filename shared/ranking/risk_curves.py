@@ -31,9 +31,9 @@ import numpy as np
 
 from ..arrays.arrays import Array, array_namespace, to_numpy
 from ..arrays.exact import ratio_of, weighted_sum
+from .auroc import AUROC
 from .counts import Counts
 from .quantities import (
-    AUROC,
     PERCENT,
     Bounds,
     Quantity,
