@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ class Layout:
     columns: tuple[Column, ...]
     inputs: int = 1
     label: str = ""
-    values: Mapping[str, Any] = MappingProxyType({})
+    values: Mapping[str, Any] = field(default_factory=dict)
     of_logits: bool = False
 
     def unknown(self, columns: Mapping[str, Any]) -> np.ndarray | None:
