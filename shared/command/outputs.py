@@ -114,7 +114,7 @@ def note_of(done: Computation, options: Mapping[str, Any]) -> str:
 
 
 def drawn_by(done: Computation, subject: Subject, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The record of what the resamples of a computation drew."""
+    """The record of the rows or clusters that the resamples of a computation drew."""
     row = "image" if subject.images_are_rows else "row"
     return drawn_record(done.draws, done.noun_of_clusters, options["n_resamples"], row)
 

@@ -316,7 +316,7 @@ def _choices(request: Request) -> dict[str, Any]:
 
 
 def _stated(request: Request) -> dict[str, Any]:
-    """The options that say what labels mean, unless known and unknown samples have their usual labels."""
+    """The options on the meaning of labels, unless known and unknown samples have their usual ones."""
     usual = metric_class(request.metric).options
     values = {name: request.options.get(name, usual[name]) for name in _OF_LABELS if name in usual}
     return values if any(values[name] != usual[name] for name in _OF_LABELS[:2] if name in usual) else {}
