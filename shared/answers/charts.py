@@ -29,9 +29,15 @@ def joined(*notes: str) -> str:
     return "; ".join(filter(None, notes))
 
 
+def score_of(computed: Computed) -> str:
+    """The score that is decided on: "score", or the negative of the column whose sign is turned, by its name."""
+    return f"-{computed.model}" if computed.model in computed.reading.turned else "score"
+
+
 def model_score(computed: Computed) -> str:
     """The name of a model's scores: "score" of a single model."""
-    return f"{computed.model} score" if computed.rivals else "score"
+    score = score_of(computed)
+    return f"{computed.model} {score}" if computed.rivals and score == "score" else score
 
 
 def histogram(title: str, unit: str, sides: Sequence[tuple[str, str, Side]], *, of_all: bool = False) -> Histogram:

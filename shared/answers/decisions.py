@@ -257,6 +257,7 @@ def decisions_of(
     typed: float | None = None,
     drawn: Sequence[float] = (),
     note: str = "",
+    score: str = "score",
 ) -> Decisions:
     """The decisions score > t on the samples of the unknown side, and of one or several known ones.
 
@@ -265,7 +266,7 @@ def decisions_of(
     `Decisions`; thresholds, by default those of `thresholds_of`; chosen, one more, which is shown; promise, whether to
     promise rates on new data, for which samples must be independent; points, the most thresholds that are kept, beside
     the presets; typed, a threshold whose decisions are kept as well; drawn, thresholds of a curve's points, which are
-    kept; note on what the decisions are of.
+    kept; note on what the decisions are of; score, what the threshold is of, in words.
     """
     promised = promised_thresholds(sides[1:]) if promise else {}
     thresholds = thresholds_of(sides[0], sides[1:], points) if thresholds is None else thresholds
@@ -302,7 +303,7 @@ def decisions_of(
         rates=rates,
         table=table,
         presets={name: int(np.searchsorted(selected, place)) for name, place in places.items()},
-        rule=f"{words[0]} if score >",
+        rule=f"{words[0]} if {score} >",
         values={name: [*map(float, column)] for name, column in values(at, here).items()},
         promises={names[percent]: _promise(percent, *words, known) for percent in promised},
         roles=roles,

@@ -17,7 +17,7 @@ from ..ranking.counts import Side
 from ..ranking.roc import precision_recall_curve
 from ..reading.reasons import some
 from .answer import Decisions, Figure, Worst
-from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, worst_of_sides
+from .charts import SAMPLED, curves, flagging, histogram, joined, model_score, roc, score_of, worst_of_sides
 from .credits import SIX_DIGITS
 from .decisions import binary_decisions, threshold_text
 from .subject import Computed, Example, Form, Subject, in_words, once
@@ -92,9 +92,8 @@ def _has_sides(computed: Computed) -> bool:
 def _decisions(computed: Computed) -> Decisions | None:
     if not _has_sides(computed):
         return None
-    return binary_decisions(
-        sides(computed), WORDS, chosen=computed.options["threshold"], points=computed.points, typed=computed.typed
-    )
+    chosen, named = computed.options["threshold"], {"points": computed.points, "typed": computed.typed}
+    return binary_decisions(sides(computed), WORDS, chosen=chosen, score=score_of(computed), **named)
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:

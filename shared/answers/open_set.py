@@ -17,7 +17,7 @@ from ..open_set.samples import count_classes
 from ..ranking.counts import Side
 from ..ranking.quantities import least_reaching
 from .answer import Curves, Decisions, Figure, Series, Table, Worst
-from .charts import Points, curves, fine_points, histogram, model_score, worst_of_sides
+from .charts import Points, curves, fine_points, histogram, model_score, score_of, worst_of_sides
 from .credits import SIX_DIGITS
 from .decisions import (
     KINDS,
@@ -36,7 +36,7 @@ from .subject import Computed, Drawing, Example, Form, Subject, in_words, once
 _F = "F"
 _DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",), SIX_DIGITS)
 _WORDS = {
-    "openauc": ("OpenAUC", "chance that a known sample is classified correctly and scores below an unknown one"),
+    "openauc": ("OpenAUC", "chance that a known sample is right, and scores below an unknown one"),
     "closed_set_accuracy": ("Closed-set accuracy", "of the known samples are classified correctly"),
     "open_set_auroc": ("Open-set AUROC", "chance that an unknown sample scores above a known one, ties counting half"),
     "macro_open_f": (
@@ -151,7 +151,8 @@ def _openauc_decisions(computed: Computed) -> Decisions:
 
     drawn = _oscr(computed, curve_points(computed.points))["threshold"]
     chosen = computed.options["threshold"]
-    return open_set_decisions(each, presets, points=computed.points, typed=computed.typed, drawn=drawn, chosen=chosen)
+    named: dict[str, Any] = {"points": computed.points, "typed": computed.typed, "score": score_of(computed)}
+    return open_set_decisions(each, presets, drawn=drawn, chosen=chosen, **named)
 
 
 # the F-scores
@@ -183,9 +184,8 @@ def _f_decisions(computed: Computed) -> Decisions | None:
     if len(thresholds) < 2:  # without finite scores there is none to move
         return None
     chosen = best if is_chosen and math.isfinite(best) else None
-    return open_set_decisions(
-        each, presets, thresholds=thresholds, chosen=chosen, values=values, points=computed.points, typed=computed.typed
-    )
+    named: dict[str, Any] = {"points": computed.points, "typed": computed.typed, "score": score_of(computed)}
+    return open_set_decisions(each, presets, thresholds=thresholds, chosen=chosen, values=values, **named)
 
 
 def _f_figures(computed: Computed) -> Sequence[Figure]:

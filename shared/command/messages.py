@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import click
 
-from ..faces.terminal import Painted, printable
+from ..faces.terminal import Painted, printable, width, wrapped
 from ..metric.metric import Metric
 from ..reading.columns.meaning import wrong_way
 from ..reading.columns.metrics import layout_of
@@ -100,9 +100,11 @@ def say_scores(sides: Mapping[str, Scores]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print an error as one line on standard error, after the name of the command."""
+    """Print an error as one line on standard error, after the name of the command; a terminal has it between words."""
     end_waiting()
-    click.echo(one_line(_NAME + text), err=True)
+    line = one_line(_NAME + text)
+    on_screen = sys.stderr is not None and sys.stderr.isatty()
+    click.echo(wrapped(line, width(sys.stderr)) if on_screen else line, err=True)
 
 
 def one_line(text: str) -> str:

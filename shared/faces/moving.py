@@ -14,7 +14,6 @@ from .palette import DASHES, TOKENS, light
 from .typography import number, typographic
 
 Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
-HEIGHT = 192
 _LETTER = 0.024  # the share of the width of a figure that a letter takes
 _NONE = "rgba(0,0,0,0)"
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
@@ -34,7 +33,7 @@ _LAYOUT = {
     "template": "none",
     "paper_bgcolor": _NONE,
     "plot_bgcolor": _NONE,
-    "height": HEIGHT,
+    "autosize": True,  # to the height of the style sheet
     "font": {"family": _FONT, "size": 12, "color": light("ink2")},
     "showlegend": False,
     "hovermode": "closest",

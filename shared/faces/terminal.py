@@ -13,11 +13,12 @@ import re
 import shutil
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from textwrap import fill
 from types import MappingProxyType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from ..answers.answer import NO_DIFFERENCE, Difference, Number
 from ..extras import extra
@@ -48,9 +49,21 @@ def has_colour() -> bool:
     return there and not os.environ.get("NO_COLOR")
 
 
-def width() -> int:
-    """The number of characters on a line of the terminal, at most 116, which it is where it is unknown."""
-    return min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
+def width(stream: TextIO | None = None) -> int:
+    """The number of characters on a line of the terminal, at most 116, which it is where it is unknown.
+
+    stream: whose terminal it is where standard output has none, such as standard error
+    """
+    columns = WIDEST
+    if stream is not None:
+        with suppress(OSError, ValueError):  # it has no terminal
+            columns = os.get_terminal_size(stream.fileno()).columns
+    return min(WIDEST, shutil.get_terminal_size((columns or WIDEST, 24)).columns or WIDEST)
+
+
+def wrapped(text: str, width: int) -> str:
+    """A line of words in lines of at most `width` characters, without breaks in flags and paths."""
+    return fill(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def printable(text: str) -> str:
@@ -98,9 +111,7 @@ def printed(text: Cell, *, colour: bool = False) -> str:
 
 def noted(text: str, *, width: int = WIDEST, colour: bool = False) -> str:
     """A dim note below results, in lines of at most `width` characters."""
-    return printed(
-        quiet("\n".join(fill(line, width, break_on_hyphens=False) for line in text.split("\n"))), colour=colour
-    )
+    return printed(quiet("\n".join(wrapped(line, width) for line in text.split("\n"))), colour=colour)
 
 
 def aligned(

@@ -191,6 +191,7 @@ class Reading:
     uses: of tables, the use of each column of the files, by its name or by file and name, in words: "predictions",
         "names of rows", or "" for one that is not used
     table: the table that columns of rows were read from, with the names of its rows, if any; None for other data
+    turned: the models whose scores are a column with its sign turned
     """
 
     metric: str
@@ -210,6 +211,7 @@ class Reading:
     noun_of_clusters: str = "cluster"
     uses: Mapping[str, str] = field(default_factory=dict)
     table: Table | None = None
+    turned: Collection[str] = ()
 
     @property
     def settings(self) -> dict[str, Any]:

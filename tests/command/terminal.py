@@ -12,10 +12,10 @@ import termios
 from pathlib import Path
 
 
-def on_terminal(arguments: list[str], folder: Path, **environment: str) -> str:
+def on_terminal(arguments: list[str], folder: Path, *, expected: int = 0, **environment: str) -> str:
     """What the installed command prints when both its output and its errors go to a terminal.
 
-    Its bars of progress print each step, rather than ten a second.
+    Its bars of progress print each step, rather than ten a second. `expected` is its exit code.
     """
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -31,5 +31,5 @@ def on_terminal(arguments: list[str], folder: Path, **environment: str) -> str:
             printed += os.read(ours, 4096)
         except OSError:  # the other side is closed
             break
-    assert process.wait(timeout=60) == 0, printed.decode()
+    assert process.wait(timeout=60) == expected, printed.decode()
     return printed.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from openworld_metrics.command.commands import cli
 from openworld_metrics.command.messages import end_waiting, show, waiting
 from openworld_metrics.command.options import WaitingCommand
 from openworld_metrics.faces.terminal import Painted, aligned, comparison_text, results_text, text_width
+from openworld_metrics.loading import script
 from openworld_metrics.metric.results import Rate, Summary
 from openworld_metrics.reading.reading import Reading
 from tests.command.terminal import on_terminal
@@ -246,6 +248,39 @@ def test_every_command_that_may_take_long_has_a_line_of_progress() -> None:
     quick = {"list", "describe", "serve"}
     lined = {name for name in cli.list_commands(context) if isinstance(cli.get_command(context, name), WaitingCommand)}
     assert lined == {*cli.list_commands(context)} - quick
+
+
+BOXES = ["predictions.zip", "references.zip"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["compute", "ood_bench", "long.csv"],
+        ["compute", "ood_bench"],
+        ["compute", "openauc", "digits.npz"],
+        ["compute", "openset_detection", *BOXES],
+        ["compare", "ood_bench", "long.csv"],
+        ["threshold", "long.csv", "--predictions", "energy", "--fpr", "0.1"],
+        ["detect", "--predictions", BOXES[0], "--references", BOXES[1], "--known-classes", *"012345"],
+        ["list"],
+    ],
+    ids=lambda command: " ".join(command[:3]),
+)
+def test_lines_fit_the_terminal(command: list[str], tmp_path: Path, run: Any) -> None:
+    """Results, notes, warnings and errors break between words; in a pipe each note is one line."""
+    rows = [f"{i}.png,{i % 7}.5,{i % 5}.25,{'ab'[i % 3 > 0]},{['id', 'ood'][i % 2]}\n" for i in range(60)]
+    (tmp_path / "long.csv").write_text("".join(["image,energy,msp_score,hospital,label\n", *rows]))
+    for metric, names in (("openauc", ["digits.npz"]), ("openset_detection", BOXES)):
+        for name in names:
+            shutil.copy(script(metric).parent / "examples" / name, tmp_path)
+    printed = on_terminal(command, tmp_path, expected=2 * (command == ["compute", "ood_bench"]))
+    lines = map(bare, re.split(r"[\r\n]", printed))  # a bar of progress writes over its line
+    assert [line for line in lines if text_width(line) > 80] == []
+    if "long.csv" in command:
+        errors = run(*[str(tmp_path / word) if word == "long.csv" else word for word in command])[2]
+        assert max(map(len, errors.split("\n"))) > 80
+        assert all(line.startswith("openworld-metrics: ") for line in errors.splitlines())
 
 
 def test_wide_characters_take_two_columns() -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ...answers.subject import subject_of
 from ...loading import METRICS
 from ...reading.cures import choices_of
-from ...reading.read import holds
+from ...reading.places import PICTURES
+from ...reading.read import holds, reads_images
+from ...reading.tables.files import TEXTS
 from .pairs import siblings
 from .session import Models
 from .worker import Request, look
@@ -31,7 +34,7 @@ def fitting(paths: Sequence[str]) -> list[tuple[str, Inputs]]:
     """The metrics that can be computed of files, and the files of each input.
 
     One of the two inputs of boxes or maps fits, too; files that need consent, such as to leave out rows, do where none
-    fits without it.
+    fits without it. Archives of text that a reader of boxes takes are no tables.
     """
     fits, others = [], []
     for metric, *_ in pages():
@@ -39,7 +42,9 @@ def fitting(paths: Sequence[str]) -> list[tuple[str, Inputs]]:
         read = [(inputs, _read(metric, inputs)) for inputs in arrangements]
         fits += [(metric, inputs) for inputs, (is_read, _) in read if is_read][:1]
         others += [(metric, inputs) for inputs, (_, has_cure) in read if has_cure][:1]
-    return fits or others
+    suffixes = {suffix for path in paths for suffix in _suffixes(Path(path)) if suffix not in PICTURES}
+    of_images = [one for one in fits if reads_images(one[0])] if suffixes <= {*TEXTS} else []
+    return of_images or fits or others
 
 
 def arranged(metric: str, paths: Sequence[Path]) -> Iterator[Inputs]:
@@ -61,8 +66,30 @@ def _read(metric: str, inputs: Inputs) -> tuple[bool, bool]:
     if not all(inputs):  # whether the reader of boxes or maps takes it for its own
         places = [[Path(path) for paths in models.values() for path in paths] for models in inputs]
         try:
-            return holds(metric, places), False
+            return holds(metric, places) and _suits(metric, places), False
         except ValueError:
             return False, False
     seen = look(Request(metric, inputs))
     return not seen.error, bool(seen.out or choices_of(seen.error))
+
+
+def _suits(metric: str, places: Sequence[Sequence[Path]]) -> bool:
+    """Whether most of the files in each archive, beside photographs, have the suffixes of their input."""
+    for own, paths in zip(subject_of(metric).form.suffixes, places):
+        for path in paths:
+            suffixes = [suffix for suffix in _suffixes(path) if suffix in own or suffix not in PICTURES]
+            if not 4 * sum(suffix in own for suffix in suffixes) >= 3 * len(suffixes) > 0:
+                return False
+    return True
+
+
+def _suffixes(path: Path) -> list[str]:
+    """The suffixes of the files in an archive, none of a damaged one; that of any other file."""
+    if path.suffix.lower() != ".zip":
+        return [path.suffix.lower()]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            names = [PurePosixPath(info.filename) for info in archive.infolist() if not info.is_dir()]
+    except (OSError, zipfile.BadZipFile):
+        return []
+    return [name.suffix.lower() for name in names if not any(part.startswith((".", "__MACOSX")) for part in name.parts)]

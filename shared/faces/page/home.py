@@ -12,6 +12,7 @@ from ...answers.subject import subject_of
 from ...loading import METRICS
 from .. import html
 from . import fits, session, time_limit
+from .cards import FOLDER
 from .launch import blocks, fill
 from .miniature import miniature
 from .page import NEWEST, examples
@@ -41,7 +42,9 @@ def build_home(*, local: bool = False) -> gr.Blocks:
                 for words, query in subject_of(metric).form.have.items()
             ]
             gr.HTML(html.rendered("have", have=have), apply_default_css=False)
-        gr.HTML(html.rendered("cards", cards=[_card(names) for names in fits.pages()]), apply_default_css=False)
+        documents = [(name, f"{FOLDER}/{name}") for name in METRICS]
+        cards = html.rendered("cards", cards=[_card(names) for names in fits.pages()], documents=documents)
+        gr.HTML(cards, apply_default_css=False)
         files.upload(_opened, files, [files, links], **NEWEST)
         demo.load(time_limit.start, None, None, **NEWEST)
         for name in METRICS:  # `demo.route` does the same, but makes the whole app anew after each page

@@ -161,7 +161,7 @@ class Page:
             self._on([p["clusters"].upload], self._tabled, "clusters")
         if "photographs" in p:
             self._on([p["photographs"].upload], self._photographed, "photographs")
-        p["stop"].click(self._stopped, None, [p["state"], p["stop"]], **QUIET)
+        p["stop"].click(self._stopped, p["done"], [p["state"], p["stop"]], **QUIET)
         shown = [p["answers"], p["stamp"], p["model"], p["copied"]]
         plots = [f"plot{i}" for i in range(view.MAX_FIGURES)]
         moved = ["slider", "number", "preset", "decisions", "text", *plots]
@@ -239,7 +239,7 @@ class Page:
                     p["photographs"] = gr.File(
                         label="Photos", file_count="multiple", file_types=[*PHOTOS], height=76, elem_classes="photos"
                     )
-                with gr.Accordion("Images that depend on each other", open=False, elem_id="clusters"):
+                with gr.Accordion("Dependent images", open=False, elem_id="clusters"):
                     label, hint = "Clusters, by a pattern of names", r"such as (?P<video>video_\d+)"
                     p["clusters_from_name"] = gr.Textbox(label=label, placeholder=hint, max_lines=1, elem_id="pattern")
                     label = "Or a table of names, with a column clusters"
@@ -472,8 +472,7 @@ class Page:
         in_panel = {"columns", *self.form.choices} & choices_of(seen.error)
         shown |= {p["panel"]: gr.update(open=bool(in_panel) or "Columns" in seen.error)}
         if seen.error:
-            before = "Nothing new was computed." if visit.done else "Results are the example's."
-            yield {**shown, **self._idle(before, "old")}
+            yield {**shown, **self._before(visit.done)}
             return
         options = dict(wanted.options)
         for name, value in seen.options.items() if fresh else ():
@@ -548,7 +547,7 @@ class Page:
                 yield {**self._answered(answers, wanted, copied, seconds), **state}
         except PageError as error:
             text = spelled(error.args[0], form.in_form(self.metric))
-            yield {p["error"]: gr.update(**view.said(text)), **self._idle("Results are those before.", "old")}
+            yield {p["error"]: gr.update(**view.said(text)), **self._before(visit.done)}
 
     def _spelled(self, answers: Mapping[str, Answer]) -> dict[str, Answer]:
         """Answers whose notes have the widgets of the page as their cures."""
@@ -580,9 +579,15 @@ class Page:
         line = view.state_line(text, kind)["value"]
         return {self.parts["state"]: line, self.parts["stop"]: gr.update(visible=False)}
 
-    def _stopped(self, request: gr.Request) -> dict[Any, Any]:
+    def _before(self, done: tuple[Request, float] | None, why: str = "") -> dict[Any, Any]:
+        """The line that says of which files the results are, where none are computed of the present ones."""
+        is_own = done is not None and done[0].files != self._example.files
+        of = f"those of {session.named(done[0].files, done[0].pasted)}" if done and is_own else "the example's"
+        return self._idle(f"{why}Results are {of}.", "old")
+
+    def _stopped(self, request: gr.Request, done: Any) -> dict[Any, Any]:
         time_limit.leave(request.session_hash or "")
-        return self._idle("Stopped. Results are those before.", "old")
+        return self._before(done, "Stopped. ")
 
     def _answer(self, answers: Any, stamp: str, model: str) -> Answer:
         """The answer that is shown; the session's own are kept for a while only."""

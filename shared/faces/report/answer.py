@@ -57,7 +57,7 @@ def _sections(answer: Answer) -> list[Section]:
     titles, beside = html.titles_of(answer), answer.side_by_side
     sections = [_decisions_section(answer), _figures_section(answer), images_section(answer.images)]
     if beside is not None:
-        lead = f"Bold marks the best, and every {answer.noun} not clearly worse than it." if beside.best else ""
+        lead = "Bold marks the best, and all not clearly worse." if beside.best else ""
         sections.insert(0, Section(beside.title, beside.title, [html.table(beside, titles)], lead))
     sections += map(_worst_section, answer.worst)
     return sections + [Section(each.title, each.title, [html.table(each, titles)]) for each in answer.tables]

@@ -93,10 +93,12 @@ class Rows:
         uses = self.uses
         self._check_files(uses)
         models: dict[str, dict[str, Any]] = {}
+        turned = []
         said_of = dict.fromkeys([*self.sentences, *self._words()])
         change: Callable[[dict[str, Any]], dict[str, Any]] = dict
         for name, (model, made_of) in self._models().items():
             columns = self._gathered(made_of, model)
+            turned += [name] * self._is_turned(made_of)
             predictions = self.layout.columns[0]
             table = table_of(predictions, made_of[predictions.name], self.tables)
             classes = [*map(unsigned, predictions.members(made_of[predictions.name], table))]
@@ -131,7 +133,14 @@ class Rows:
             noun_of_clusters=self._noun_of_clusters(),
             uses=labelled(uses),
             table=self._names(),
+            turned=turned,
         )
+
+    def _is_turned(self, made_of: MadeOf) -> bool:
+        """Whether the scores of a model are a column with its sign turned."""
+        scores = self.layout.scores()
+        names = made_of[scores.name] if scores is not None else []
+        return len(names) == 1 and names[0][:1] == FLIPPED and not any(names[0] in one.arrays for one in self.tables)
 
     @property
     def uses(self) -> dict[FileColumn, Use]:

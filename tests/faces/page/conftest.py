@@ -14,7 +14,7 @@ if not all(map(find_spec, ("gradio", "pebble"))):  # to import gradio takes seco
 from tests.served import COMMAND, serve
 from tests.waiting import PATIENCE
 
-WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 900}
+WIDE, NARROW = {"width": 1280, "height": 900}, {"width": 400, "height": 800}
 
 
 @pytest.fixture(scope="session")
