@@ -92,8 +92,8 @@ def _has_sides(computed: Computed) -> bool:
 def _decisions(computed: Computed) -> Decisions | None:
     if not _has_sides(computed):
         return None
-    chosen, named = computed.options["threshold"], {"points": computed.points, "typed": computed.typed}
-    return binary_decisions(sides(computed), WORDS, chosen=chosen, score=score_of(computed), **named)
+    named: dict[str, Any] = {"points": computed.points, "typed": computed.typed, "score": score_of(computed)}
+    return binary_decisions(sides(computed), WORDS, chosen=computed.options["threshold"], **named)
 
 
 def _figures(computed: Computed) -> Sequence[Figure]:

@@ -79,7 +79,9 @@ def tables() -> dict[str, User]:
         "logits": User("openauc", [(0, {"logits.npz": arrays.getvalue()})]),
         "scores of named classes": User("openauc", [(0, {"c.csv": csv(by_class)})]),
         "names of classes": User("openauc", [(0, {"pred.csv": csv(named)})], of("openauc", found)),
-        "hospitals": User("ood_bench", [(0, {"hospitals.parquet": table.getvalue()})], auroc, models=[]),
+        "hospitals": User(
+            "ood_bench", [(0, {"hospitals.parquet": table.getvalue()})], auroc, models=["score", "score_v2"]
+        ),
         "groups": User(
             "ood_bench", [(0, {"hospitals.parquet": table.getvalue()})], float(np.mean(means)), {1: "#groups label"}
         ),
@@ -88,7 +90,7 @@ def tables() -> dict[str, User]:
 
 def coco(is_true: bool) -> bytes:
     """Annotations of two images, or the results of a detector that finds all; class 3 is unknown to it."""
-    boxes = [
+    boxes: list[dict[str, Any]] = [
         {"image_id": image, "category_id": label, "bbox": [10 + 40 * label, 10, 30, 30]}
         for image in (1, 2)
         for label in (1, 2, 3)
