@@ -12,7 +12,7 @@ from ..extras import extra
 from ..loading import METRICS, script
 from ..reading.cures import sentence_of
 from ..reading.read import read
-from .answer import Answer, Image, Worst
+from .answer import Answer, Curves, Figure, Image, Worst
 from .answers import answers_of
 from .python import Source
 from .subject import subject_of
@@ -32,13 +32,24 @@ def as_json(answers: Mapping[str, Answer]) -> bytes:
 
 
 def whole(answer: Answer) -> Answer:
-    """An answer with every picture drawn, in its groups too."""
-    groups = [replace(group, images=[*map(_whole, group.images)]) for group in answer.groups]
-    return replace(answer, images=[*map(_whole, answer.images)], groups=groups or ())
+    """An answer with every picture drawn and every text written, in its groups too."""
+    groups = [
+        replace(group, images=[*map(_drawn, group.images)], figures=[*map(_written, group.figures)])
+        for group in answer.groups
+    ]
+    decisions = answer.decisions and replace(answer.decisions, thresholds=[*answer.decisions.thresholds])
+    images, figures = [*map(_drawn, answer.images)], [*map(_written, answer.figures)]
+    return replace(answer, images=images, figures=figures or (), decisions=decisions, groups=groups or ())
 
 
-def _whole(image: Image) -> Image:
+def _drawn(image: Image) -> Image:
     return replace(image, beside=[*image.beside] or ())
+
+
+def _written(figure: Figure) -> Figure:
+    if not isinstance(figure, Curves):
+        return figure
+    return replace(figure, series=[replace(one, said=[*one.said] or ()) for one in figure.series])
 
 
 def from_json(text: bytes) -> dict[str, Answer]:
