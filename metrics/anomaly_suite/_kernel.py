@@ -2511,7 +2511,7 @@ def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int
     if loop is not None and total <= 1 << _MOST_BITS:
         *sums, smallest = loop(sizes, counts, totals)
         if smallest >= 2.0**-_PIECE:
-            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
+            return sum([int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1)])
     return sum_of_shares(sizes, ratio_of(counts, totals), total)
 
 
@@ -3054,15 +3054,18 @@ def runs_of_both(
 def _merged(side: Side, others: Side, thresholds: np.ndarray, columns: np.ndarray, which: int) -> Counts:
     """Turn counts of rows into counts of samples; which: 0 of positives, from the highest on, 1 of negatives."""
     sizes, tp, above, fp = columns
-
-    def counted(side: Side, rows: np.ndarray) -> np.ndarray:
-        if side.before is None:
-            return rows
-        return side.before[rows] if which else side.before[-1] - side.before[len(side.scores) - rows]
-
     if side.before is not None:
-        sizes, tp = counted(side, tp) - counted(side, tp - sizes), counted(side, tp)
-    return Counts(thresholds, sizes, tp, counted(others, above), counted(others, fp), side.total, others.total)
+        before, tp = _samples(side, tp - sizes, which), _samples(side, tp, which)
+        sizes = tp - before
+    if others.before is not None:
+        above, fp = _samples(others, above, which), _samples(others, fp, which)
+    return Counts(thresholds, sizes, tp, above, fp, side.total, others.total)
+
+
+def _samples(side: Side, rows: np.ndarray, which: int) -> np.ndarray:
+    """The samples of numbers of rows, the lowest ones or, of positives, the highest."""
+    before: Any = side.before
+    return before[rows] if which else before[-1] - before[len(side.scores) - rows]
 
 
 def _searched(sides: tuple[Side, Side], low: Cut, high: Cut, which: int) -> Counts | None:
@@ -3188,7 +3191,7 @@ def quantities(
         ((wanted, positives.total, negatives.total), (of_negatives, negatives.total, positives.total))
     ):
         for name, quantity in quantity_of.items():
-            column = [*chain(*(columns[second][name] for columns in by_piece))]
+            column = [part for columns in by_piece for part in columns[second][name]]
             values[name] = quantity.value(column[::-1] if second else column, *totals)
     return values
 
@@ -4816,11 +4819,16 @@ class ImageRates(MapRates):
         self.options, self.state = options, state
         self.sides = sort_sides(*level_sides(state, "image"))
 
+    @cached_property
+    def drawn_from(self) -> DrawnSides:
+        """The images that resamples are drawn from."""
+        return DrawnSides(to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"]))
+
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
         sides, options = self.sides, self.options
         if images is not None:
-            sides = _drawn_sides(to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"]), images)
+            sides = self.drawn_from.sides(images)
         wanted = _wanted(IMAGE_CURVE, options, None)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", options)
         if options.image_threshold is not None:
@@ -4843,6 +4851,7 @@ class SampleRates(MapRates):
                 f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
                 f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
             )
+        self.drawn_from = DrawnSides(self.scores, self.labels)
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image, and with it its sample, occurs `images` times."""
@@ -4850,14 +4859,24 @@ class SampleRates(MapRates):
         anomalous = self.labels[counts > 0]
         if anomalous.all() or not anomalous.any():  # of clusters that were drawn, some may have samples of both kinds
             raise MissingClassError("clusters: expected anomalous and normal samples among those drawn, got one kind")
-        values = quantities(*_drawn_sides(self.scores, self.labels, counts), SAMPLE_CURVE)
+        values = quantities(*self.drawn_from.sides(counts), SAMPLE_CURVE)
         return {f"sample_{name}": Rate(value, higher=True) for name, value in values.items()}
 
 
-def _drawn_sides(scores: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> tuple[Side, Side]:
-    """The anomalous and the normal side, where each score occurs `counts` times."""
-    kinds = ((counts > 0) & labels, (counts > 0) & ~labels)
-    return sort_sides(*(as_side(scores[kind], counts[kind]) for kind in kinds))
+class DrawnSides:
+    """Scores of anomalous and of normal samples, sorted once for all resamples."""
+
+    def __init__(self, scores: np.ndarray, labels: np.ndarray) -> None:
+        kinds = np.flatnonzero(labels), np.flatnonzero(~labels)
+        self._kinds = [(kind, *np.unique(scores[kind] + 0, return_inverse=True)) for kind in kinds]  # 0.0 for −0.0
+
+    def sides(self, counts: np.ndarray) -> tuple[Side, Side]:
+        """The anomalous and the normal side, where each sample occurs `counts` times."""
+        anomalous, normal = (
+            Rows(scores, counts).side(np.bincount(rows, counts[kind], len(scores)).astype(np.int64))
+            for kind, scores, rows in self._kinds
+        )
+        return anomalous, normal
 
 
 class ComponentRates(MapRates):

@@ -3238,15 +3238,18 @@ def runs_of_both(
 def _merged(side: Side, others: Side, thresholds: np.ndarray, columns: np.ndarray, which: int) -> Counts:
     """Turn counts of rows into counts of samples; which: 0 of positives, from the highest on, 1 of negatives."""
     sizes, tp, above, fp = columns
-
-    def counted(side: Side, rows: np.ndarray) -> np.ndarray:
-        if side.before is None:
-            return rows
-        return side.before[rows] if which else side.before[-1] - side.before[len(side.scores) - rows]
-
     if side.before is not None:
-        sizes, tp = counted(side, tp) - counted(side, tp - sizes), counted(side, tp)
-    return Counts(thresholds, sizes, tp, counted(others, above), counted(others, fp), side.total, others.total)
+        before, tp = _samples(side, tp - sizes, which), _samples(side, tp, which)
+        sizes = tp - before
+    if others.before is not None:
+        above, fp = _samples(others, above, which), _samples(others, fp, which)
+    return Counts(thresholds, sizes, tp, above, fp, side.total, others.total)
+
+
+def _samples(side: Side, rows: np.ndarray, which: int) -> np.ndarray:
+    """The samples of numbers of rows, the lowest ones or, of positives, the highest."""
+    before: Any = side.before
+    return before[rows] if which else before[-1] - before[len(side.scores) - rows]
 
 
 def _searched(sides: tuple[Side, Side], low: Cut, high: Cut, which: int) -> Counts | None:
@@ -3379,7 +3382,7 @@ def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int
     if loop is not None and total <= 1 << _MOST_BITS:
         *sums, smallest = loop(sizes, counts, totals)
         if smallest >= 2.0**-_PIECE:
-            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
+            return sum([int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1)])
     return sum_of_shares(sizes, ratio_of(counts, totals), total)
 
 
@@ -3467,7 +3470,7 @@ def quantities(
         ((wanted, positives.total, negatives.total), (of_negatives, negatives.total, positives.total))
     ):
         for name, quantity in quantity_of.items():
-            column = [*chain(*(columns[second][name] for columns in by_piece))]
+            column = [part for columns in by_piece for part in columns[second][name]]
             values[name] = quantity.value(column[::-1] if second else column, *totals)
     return values
 

@@ -90,11 +90,16 @@ class ImageRates(MapRates):
         self.options, self.state = options, state
         self.sides = sort_sides(*level_sides(state, "image"))
 
+    @cached_property
+    def drawn_from(self) -> DrawnSides:
+        """The images that resamples are drawn from."""
+        return DrawnSides(to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"]))
+
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image occurs `images` times."""
         sides, options = self.sides, self.options
         if images is not None:
-            sides = _drawn_sides(to_numpy(self.state["image_scores"]), to_numpy(self.state["image_labels"]), images)
+            sides = self.drawn_from.sides(images)
         wanted = _wanted(IMAGE_CURVE, options, None)
         rates = level_rates(quantities(*sides, wanted), wanted, sides, "image_", options)
         if options.image_threshold is not None:
@@ -120,6 +125,7 @@ class SampleRates(MapRates):
                 f"references: expected anomalous and normal samples, got {anomalous} anomalous and "
                 f"{len(self.labels) - anomalous} normal; leave the column samples out to go without"
             )
+        self.drawn_from = DrawnSides(self.scores, self.labels)
 
     def rates(self, images: np.ndarray | None = None) -> Results:
         """Results where each image, and with it its sample, occurs `images` times."""
@@ -127,14 +133,24 @@ class SampleRates(MapRates):
         anomalous = self.labels[counts > 0]
         if anomalous.all() or not anomalous.any():  # of clusters that were drawn, some may have samples of both kinds
             raise MissingClassError("clusters: expected anomalous and normal samples among those drawn, got one kind")
-        values = quantities(*_drawn_sides(self.scores, self.labels, counts), SAMPLE_CURVE)
+        values = quantities(*self.drawn_from.sides(counts), SAMPLE_CURVE)
         return {f"sample_{name}": Rate(value, higher=True) for name, value in values.items()}
 
 
-def _drawn_sides(scores: np.ndarray, labels: np.ndarray, counts: np.ndarray) -> tuple[Side, Side]:
-    """The anomalous and the normal side, where each score occurs `counts` times."""
-    kinds = ((counts > 0) & labels, (counts > 0) & ~labels)
-    return sort_sides(*(as_side(scores[kind], counts[kind]) for kind in kinds))
+class DrawnSides:
+    """Scores of anomalous and of normal samples, sorted once for all resamples."""
+
+    def __init__(self, scores: np.ndarray, labels: np.ndarray) -> None:
+        kinds = np.flatnonzero(labels), np.flatnonzero(~labels)
+        self._kinds = [(kind, *np.unique(scores[kind] + 0, return_inverse=True)) for kind in kinds]  # 0.0 for −0.0
+
+    def sides(self, counts: np.ndarray) -> tuple[Side, Side]:
+        """The anomalous and the normal side, where each sample occurs `counts` times."""
+        anomalous, normal = (
+            Rows(scores, counts).side(np.bincount(rows, counts[kind], len(scores)).astype(np.int64))
+            for kind, scores, rows in self._kinds
+        )
+        return anomalous, normal
 
 
 class ComponentRates(MapRates):

@@ -97,7 +97,7 @@ def sum_of_ratios(sizes: Array, counts: Array, totals: Array, total: int) -> int
     if loop is not None and total <= 1 << _MOST_BITS:
         *sums, smallest = loop(sizes, counts, totals)
         if smallest >= 2.0**-_PIECE:
-            return sum(int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1))
+            return sum([int(part) << (RATIO_UNIT + 1 - _PIECE * i) for i, part in enumerate(sums, 1)])
     return sum_of_shares(sizes, ratio_of(counts, totals), total)
 
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
-from itertools import chain
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -75,7 +74,7 @@ def quantities(
         ((wanted, positives.total, negatives.total), (of_negatives, negatives.total, positives.total))
     ):
         for name, quantity in quantity_of.items():
-            column = [*chain(*(columns[second][name] for columns in by_piece))]
+            column = [part for columns in by_piece for part in columns[second][name]]
             values[name] = quantity.value(column[::-1] if second else column, *totals)
     return values
 
