@@ -11,9 +11,9 @@ from hypothesis import given
 from openworld_metrics import METRICS
 from openworld_metrics.arrays import threads
 from openworld_metrics.loading import metric_class
+from openworld_metrics.ranking.auroc import AUROC
 from openworld_metrics.ranking.counts import as_side, exceedance_counts
 from openworld_metrics.ranking.curves import AVERAGE_PRECISION
-from openworld_metrics.ranking.quantities import AUROC
 from tests import cases
 from tests.examples import many, seeds
 

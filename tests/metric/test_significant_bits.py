@@ -18,9 +18,10 @@ import pytest
 import openworld_metrics
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric import metric as metric_module
+from openworld_metrics.ranking.auroc import AUROC
 from openworld_metrics.ranking.counts import exceedance_counts
 from openworld_metrics.ranking.curves import AUPR, AVERAGE_PRECISION, DETECTION_ACCURACY, F1_MAX
-from openworld_metrics.ranking.quantities import AUROC, bounded, cut, was_cut
+from openworld_metrics.ranking.quantities import bounded, cut, was_cut
 from tests import cases
 from tests.splitting import length, rows
 
