@@ -73,8 +73,7 @@ def answers_of(
     IntervalsError for intervals, that cost too much.
     """
     subject, reading = subject_of(name), reading.whole()
-    derived, _ = subject.derive(reading)
-    chosen = {**subject.metric.options, **reading.options, **derived, **options}
+    chosen = {**subject.metric.options, **reading.options, **options}
     if not reading.models or not all(reading.models.values()):
         raise ValueError("reading: expected the columns of a model, got none")
     reading.check(chosen)
@@ -106,14 +105,14 @@ def answers_from(
     beside: the numbers of each model that the metric does not have, by default those of the subject
     """
     name, level = subject.name, done.level
-    settled, why_less = subject.settle(done.models)
-    notes = [*done.reading.notes, *filter(None, [why_less, done.why])]
-    summaries = {model: one.summary for model, one in settled.items()}
-    first = next(iter(settled.values()))
+    models = done.models
+    notes = [*done.reading.notes, *filter(None, [done.unasked, done.why])]
+    summaries = {model: one.summary for model, one in models.items()}
+    first = next(iter(models.values()))
     if beside is None:
-        beside = {model: subject.beside(one) for model, one in settled.items()}
+        beside = {model: subject.beside(one) for model, one in models.items()}
     leading = leading_keys(subject, first.summary)
-    best = (best_of(summaries, leading[0]) if leading else "") or next(iter(settled))
+    best = (best_of(summaries, leading[0]) if leading else "") or next(iter(models))
     differences = differences_of(summaries, done, best)
     notes += filter(None, [done.uncompared])
     changed = {key: value for key, value in first.options.items() if _differs(value, subject.metric.options[key])}
@@ -124,18 +123,18 @@ def answers_from(
     caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples{drawn}"
     compared = next((key for key in leading if any(row.key == key for row in differences)), None)
     titles = {key: _title(subject, key, first.options) for key in leading}
-    tables = [models_table(subject, summaries, marks)] if len(settled) > 1 else []
+    tables = [models_table(subject, summaries, marks)] if len(models) > 1 else []
     by_group = [group_models_table(subject, summaries, marks, *titled) for titled in titles.items() if tables]
     answers = {}
     with np.errstate(all="ignore"):
         common: dict[str, Any] = {
             "metric": name,
             "question": subject.question,
-            "models": [*settled],
+            "models": [*models],
             "leading": leading,
             "numbers": {
                 model: [*_numbers(subject, one, leading, marks), *_numbers_beside(subject, beside.get(model, {}))]
-                for model, one in settled.items()
+                for model, one in models.items()
             },
             "beside": [*dict.fromkeys(key for more in beside.values() for key in more)][:1],
             "results": {model: summary.as_dict() for model, summary in summaries.items()},
@@ -149,10 +148,10 @@ def answers_from(
             "citation": citation,
             "files": [] if source is None else source.files,
             "options": {key: plain_option(value) for key, value in changed.items()},
-            "call": python_call(name, source, len(settled) > 1, changed, best if differences else ""),
+            "call": python_call(name, source, len(models) > 1, changed, best if differences else ""),
         }
-        for model, one in settled.items():
-            computed = replace(one, rivals={name: other for name, other in settled.items() if name != model})
+        for model, one in models.items():
+            computed = replace(one, rivals={name: other for name, other in models.items() if name != model})
             side = [*tables, group_table(subject, one), *by_group] if one.summary.groups else tables
             groups = [*done.shown.get(model, {}).values()]
             answers[model] = _answer(subject, computed, side, notes, common, groups)

@@ -56,6 +56,7 @@ class Computation:
     rows: by model, the results of each group; drawn: their replicates; clusters: of each part, that were drawn
     shown: by model, what is shown of each group, where groups are not pooled
     comparisons: of every two models, in the order of the reading; uncompared: why there are none, or ""
+    unasked: a sentence on results that are left out, since nothing could be asked of the models, or ""
     metrics: by model, the metric with the batches of the last category; reading: what was computed
     """
 
@@ -72,6 +73,7 @@ class Computation:
     shown: dict[str, dict[str, Group]] = field(default_factory=dict)
     comparisons: dict[tuple[str, str], Comparison] = field(default_factory=dict)
     uncompared: str = ""
+    unasked: str = ""
     metrics: dict[str, Metric] = field(default_factory=dict)
 
     @property
@@ -166,7 +168,7 @@ def compute_models(
             here: dict[str, Computed] = {}
             for place, (model, columns) in enumerate(category.models.items()):
                 try:
-                    looks = keep or bounded or may_draw or bool(done.of)
+                    looks = keep or bounded or may_draw or bool(done.of) or subject.settle is not None
                     metric, state = _added(
                         subject, category, model, settings, keep, may_draw, looks, bounded, several, bar.update
                     )
@@ -355,10 +357,16 @@ def _finish(subject: Subject, done: Computation, reading: Reading, options: Mapp
         clusters = all_draws(done.clusters.get(model, []))
         summary = assembled(metric, done.rows[model], values, clusters)._replace(**signature)
         done.models[model] = replace(one, options=settings, summary=summary)
+    if subject.settle is not None:
+        models, done.unasked = subject.settle(done.models)
+        done.models = {**models}
     if done.level is None or done.uncompared:
         return
     means = subject.metric(**first).means
-    done.comparisons = {pair: compared(parts, done.level, **means) for pair, parts in drawn.items()}
+    for pair, parts in drawn.items():
+        comparison, rates = compared(parts, done.level, **means), [done.models[model].summary.rates() for model in pair]
+        there = {key: values for key, values in comparison.differences.items() if any(key in each for each in rates)}
+        done.comparisons[pair] = comparison._replace(differences=there)
 
 
 def _pooled(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -22,8 +22,7 @@ from ..metric.rounding import percent_text
 from ..ranking.thresholds import threshold_between
 from ..reading.boxes.classes import CLOSED_SET, is_another_class
 from ..reading.boxes.dataset import with_names_in_tables
-from ..reading.boxes.reading import BoxReading, guessed_options
-from ..reading.reading import Reading
+from ..reading.boxes.reading import BoxReading
 from ..reading.reasons import some
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
@@ -294,26 +293,6 @@ def beside(computed: Computed) -> Mapping[str, float]:
     return coco_averages_of_state(state, options["known_classes"], conf_threshold=lowest) if state else {}
 
 
-def derive(reading: Reading) -> tuple[Mapping[str, Any], str]:
-    """The known classes and the unknown class, guessed from the classes of the boxes, and the reason."""
-    if isinstance(reading, BoxReading):
-        return reading.options, " ".join(reading.guesses)
-    columns = reading.models.values()
-    try:
-        predicted, true = ({*_labels(each[side] for each in columns)} for side in ("predictions", "references"))
-    except (ValueError, TypeError, LookupError):  # which the metric reports
-        return {}, ""
-    return guessed_options(predicted, true, reading.classes)
-
-
-def _labels(several: Iterable[Iterable[Any]]) -> Iterable[int]:
-    for rows in (rows for column in several for rows in column):
-        if isinstance(rows, Mapping):
-            yield from np.asarray(rows["labels"]).tolist()
-        else:
-            yield from (int(row[-1]) for row in np.asarray(rows, dtype=np.float64).tolist())
-
-
 def settle(models: Mapping[str, Computed]) -> tuple[Mapping[str, Computed], str]:
     """The models without the results that need a prediction called unknown, if there is none, and the reason."""
     first = next(iter(models.values()))
@@ -422,7 +401,7 @@ SUBJECT = Subject(
         ("known_classes", "unknown_class_id", "protocol"),
         ("Predicted boxes", "True boxes"),
         ((".txt", ".json"), (".txt", ".json", ".xml", ".yaml", ".yml")),
-        reads={"groups": True},
+        {"groups": ("Folders of images are groups", True)},
         have={"boxes": ""},
         place=4,
     ),
@@ -439,7 +418,6 @@ SUBJECT = Subject(
     images=images,
     tables=tables,
     notes=notes,
-    derive=derive,
     settle=settle,
     more_costs=more_costs,
     more_numbers=more_numbers,

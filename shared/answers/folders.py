@@ -200,7 +200,7 @@ def compute_detections(reading: BoxReading, options: Mapping[str, Any], **how: A
     settings = subject.metric(**options).loaded_options
     reading.check(options)
     done = compute_models(subject, reading, settings, keeps_samples=True, bounded=False, **how)
-    return Detectors({name: one.summary for name, one in subject.settle(done.models)[0].items()}, done, settings)
+    return Detectors({name: one.summary for name, one in done.models.items()}, done, settings)
 
 
 class Detectors(dict[str, Summary]):
@@ -212,11 +212,7 @@ class Detectors(dict[str, Summary]):
 
     def compared(self) -> dict[str, list[Any]]:
         """The table of `compare`, of the results that the two detectors have."""
-        first, second = self
-        keys = self[first].rates().keys() | self[second].rates().keys()
-        comparison = self.done.compared(first, second)
-        differences = {key: values for key, values in comparison.differences.items() if key in keys}
-        return comparison._replace(differences=differences).table()
+        return self.done.compared(*self).table()
 
 
 def detection_results(

@@ -157,7 +157,7 @@ class Form:
     place: on the front page, where a lower one stands before a higher one
     open: the options that are not folded
     inputs: what each place for files is called; suffixes: of the files of each, beside tables and archives
-    choices: of the reader, a label and a value of each, beside the options of the metric; reads, those of every page
+    choices: of the reader, a label and a value of each, beside the options of the metric
     switch: between two metrics of one page, in words, and the words of this one; ("", "") for a page of one
     """
 
@@ -166,7 +166,6 @@ class Form:
     inputs: Sequence[str] = ("Data",)
     suffixes: Sequence[Sequence[str]] = ((),)
     choices: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
-    reads: Mapping[str, Any] = field(default_factory=dict)
     switch: tuple[str, str] = ("", "")
     have: Mapping[str, str] = field(default_factory=dict)
     place: int = 9
@@ -188,7 +187,6 @@ class Subject:
     beside: numbers that the metric does not have, and that stand beside its headline, by key; shares, higher is better
     words: the title and the meaning of a key, with the options of the metric; "" if there is nothing to say
     figures, decisions, worst, images, tables, notes: parts of the answer, groups pooled
-    derive: options that follow from a reading, with a sentence that gives the reason; ({}, "") if none do
     settle: leaves out of the computations of the models what could not be asked of them, and says why in a sentence
     more_costs: work beyond rows × options, in steps, by what it comes from: `costs.check_cost` bounds each
     more_numbers: how many numbers each resample computes that the results do not list, such as AP of each class
@@ -218,8 +216,7 @@ class Subject:
     images: Callable[[Computed], Sequence[Image]] = _nothing
     tables: Callable[[Computed], Sequence[Table]] = _nothing
     notes: Callable[[Computed], Sequence[str]] = _nothing
-    derive: Callable[[Reading], tuple[Mapping[str, Any], str]] = lambda reading: ({}, "")
-    settle: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] = lambda models: (models, "")
+    settle: Callable[[Mapping[str, Computed]], tuple[Mapping[str, Computed], str]] | None = None
     more_costs: Callable[[Mapping[str, Any], Mapping[str, Any]], Mapping[str, int]] = lambda state, options: {}
     more_numbers: Callable[[Mapping[str, Any], Mapping[str, Any]], int] = lambda state, options: 0
     drawing: Drawing = Drawing()

@@ -6,7 +6,7 @@ A flag is of the metric's only model, as --predictions, or of one of two, as --f
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -20,10 +20,11 @@ from ..metric.clusters import CLUSTERS
 from ..metric.groups import GROUPS
 from ..metric.metric import SIBLING_COLUMNS, unknown_name
 from ..metric.states import COUNTS
+from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import sentence_of
-from ..reading.read import holds, read
-from ..reading.reading import Reading
+from ..reading.read import holds, options_read, read
+from ..reading.reading import Input, Reading
 from ..reading.reasons import with_text
 from ..reading.rows.from_names import FROM_NAMES
 from ..reading.rows.inputs import file_of, read_column, split_place
@@ -122,29 +123,57 @@ class Source(NamedTuple):
         """The files of the model's own columns, or of all."""
         return ", ".join(dict.fromkeys(map(str, self.files or filter(None, map(file_of, self.model_places)))))
 
-    def read(self, name: str, **how: Any) -> Reading:
-        """The columns of a metric, with scores of logits; how, as for `read`.
+    def read(self, name: str, options: Mapping[str, Any], **how: Any) -> Reading:
+        """The columns of a metric, with scores of logits; options, of the metric; how, as for `read`.
 
-        Columns of siblings are read, too, and ignored. Raises TypeError for a column that the metric would have to
-        know, such as qualities.
+        Of a metric with two inputs, the last of several files is the second one. Columns of siblings are read, too, and
+        ignored. Raises TypeError for a column that the metric would have to know, such as qualities, and for a flag of
+        tables beside files of images.
         """
-        reading = self._read(name, **how)
+        reading = self._read(name, options, how)
         return reading if self.score is None else _with_score(reading, self.score)
 
-    def _read(self, name: str, **how: Any) -> Reading:
+    def _read(self, name: str, options: Mapping[str, Any], how: Mapping[str, Any]) -> Reading:
         metric = metric_class(name)
         wrong = next((one for one in self.places if one not in SIBLING_COLUMNS and one not in metric.columns), None)
         if wrong is not None:
             raise unknown_name(metric, wrong, metric.columns)
         known = {column: place for column, place in self.places.items() if column in layout_of(name).names}
+        if images := self.images(name):
+            return self.read_images(name, images, options, how)
         if self.files:
-            if len(self.files) == 2 and not known and holds(name, [[Path(file)] for file in self.files]):
-                return read(name, *self.files, **{key: value for key, value in how.items() if value})
             columns: dict[str, Any] = {column: self._names(place) for column, place in known.items()}
-            return read(name, [*self.files], columns=columns, **how)
+            return read(name, *self._inputs(name), columns=columns, **how)
         for column in self.places.keys() - known.keys():
             read_column(self.places[column], column)
         return read(name, columns=known, **how)
+
+    def _inputs(self, name: str) -> list[list[Path]]:
+        """The files of each input of a metric: of flags of whole files, where there are no others."""
+        needed = [column.name for column in layout_of(name).columns if isinstance(column, Images)]
+        if not self.files and {*needed} <= self.places.keys():
+            split = [split_place(self.places[column]) for column in needed]
+            return [] if any(names for _, names in split) else [[file] for file, _ in split]
+        files = [*map(Path, self.files)]
+        return [files[:-1], files[-1:]] if layout_of(name).inputs > 1 and len(files) > 1 else [files]
+
+    def images(self, name: str) -> list[list[Path]]:
+        """The files of each input, if these are of boxes, or of maps and masks."""
+        inputs = self._inputs(name)
+        return inputs if holds(name, inputs) else []
+
+    def read_images(
+        self, name: str, inputs: Sequence[Input], options: Mapping[str, Any], how: Mapping[str, Any]
+    ) -> Reading:
+        """Files of boxes, or of maps and masks, with clusters by their names."""
+        how = {key: value for key, value in how.items() if value}
+        of_files = [column.name for column in layout_of(name).columns if isinstance(column, Images) and not self.files]
+        taken = (*of_files, CLUSTERS, "leave_out", "clusters_from_name")
+        idle = [one for one in (*self.places, *how) if one not in taken]
+        if idle:
+            raise TypeError(f"expected {flag_of(idle[0])} with tables or arrays, got it with files of images")
+        more = {CLUSTERS: self.places[CLUSTERS]} if CLUSTERS in self.places else {}
+        return read(name, *inputs, **options_read(name, options), **how, **more)
 
     def _names(self, place: str) -> list[str]:
         """The names of columns in the files, of which a place may name one, as in scores.csv:group."""

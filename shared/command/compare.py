@@ -74,14 +74,16 @@ def compare(
     wanted = read_options(chosen, options, {**arguments, "percent": percent})
     drawn = {key: wanted.pop(key, default) for key, default in _DEFAULTS.items()}
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
-    form, metric = form_of(form, percent), chosen(**wanted)
-    settings = chosen(**wanted, **drawn).loaded_options
+    form = form_of(form, percent)
+    chosen(**wanted, **drawn)  # of which a wrong option is an error before files are read
     places = {column: arguments[column] for column in _HELPS if arguments[column] is not None}
     sources = _sources(files, places)
     check_json_and_picture(save, plot, lambda: [path for source in sources for path in source.inputs()])
     how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
-    reading = _reading(name, sources, **how)
+    reading = _reading(name, sources, wanted, **how)
     first, second = reading.models
+    metric = chosen(**{**reading.options, **wanted})
+    settings = {**metric.loaded_options, **drawn}
     with Source(files, places).named():
         check_shared(metric, *reading.models.values())
         done = compute_models(subject_of(name), reading, settings, intervals=True, alone=False, bounded=False)
@@ -117,13 +119,19 @@ def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> list[Source]:
     return [Source.of(files, {**each, **shared}, f"{which}_") for which, each in zip(MODELS, by_model)]
 
 
-def _reading(name: str, sources: Sequence[Source], **how: Any) -> Reading:
+def _reading(name: str, sources: Sequence[Source], options: Mapping[str, Any], **how: Any) -> Reading:
     """The two models of one source, or of two. Raises ValueError for one model or more than two, or for other rows."""
+    images = [source.images(name) for source in sources]
+    if len(sources) > 1 and all(images):
+        models = dict(zip(model_names(*(one.model_places[0] for one in sources)), (files for files, _ in images)))
+        reading = sources[0].read_images(name, [models, images[0][1]], options, how)
+        say(reading, options)
+        return reading
     readings: list[Reading] = []
     for source in sources:
         with source.named():
-            readings.append(source.read(name, **how).whole())
-    say(replace(readings[0], notes=[*dict.fromkeys(note for one in readings for note in one.notes)]))
+            readings.append(source.read(name, options, **how).whole())
+    say(replace(readings[0], notes=[*dict.fromkeys(note for one in readings for note in one.notes)]), options)
     names = [model for one in readings for model in one.models]
     models = [columns for one in readings for columns in one.models.values()]
     if len(models) != 2:

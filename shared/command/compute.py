@@ -24,9 +24,10 @@ from ..metric.results import Summary
 from ..metric.states import COUNTS
 from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
-from ..reading.read import reads_images
+from ..reading.cures import spelled
 from ..written.results import MODELS, SAMPLES, as_json, census_record
 from .columns import COLUMNS, VALUES, Source, column_flags, flag_of, of_names, stated
+from .flags import in_flags
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
 from .outputs import (
@@ -126,14 +127,13 @@ def compute(
             **stated(wanted),
             **of_names(arguments),
         }
-        reading = source.read(name, **choices)
+        reading = source.read(name, wanted, **choices)
         reading = reading if images is not None else replace(reading, table=None)  # which may hold the file
-        say(reading)
+        say(reading, wanted)
         if len(reading.models) > 1 and (note := _below(arguments)):
             complain(f"note: {note}")
         reading = reading.whole() if is_drawn else reading
-        subject, implied = subject_of(name), reading.options if reads_images(name) else {}
-        settings = {**chosen.options, **implied, **wanted}
+        subject, settings = subject_of(name), {**chosen.options, **reading.options, **wanted}
         done = compute_models(
             subject,
             reading,
@@ -151,6 +151,8 @@ def compute(
         }
         note, decimals = note_of(done, settings), _decimals(subject, done) if form == "text" else {}
         answer = _answer(subject, done, settings) if is_drawn else None
+    if done.unasked:
+        complain(f"note: {spelled(done.unasked, in_flags)}")
     if source.score is None and not reading.is_streamed and wanted.keys().isdisjoint(VALUES):
         say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
     has_clusters = any(columns.get("clusters") is not None for columns in reading.models.values())

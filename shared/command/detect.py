@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ from ..written.results import KINDS, as_json, census_record
 from .columns import model_names
 from .fitted import Threshold
 from .flags import in_flags
-from .messages import complain, on_terminal, show, warn
+from .messages import complain, on_terminal, say, show, warn
 from .options import MetricCommand, of_images, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
@@ -46,7 +47,7 @@ class Run(NamedTuple):
     both: list[Detections]
     known: list[int]
     options: dict[str, Any]
-    say: Callable[[], object]
+    tell: Callable[[], object]
 
 
 _IOU_OF_A_MODEL = (
@@ -62,8 +63,8 @@ From files, as in
         --references data.yaml --known-classes 0 1 2 3 4 --unknown-id 999
 
 or from an Ultralytics model, with --model M --data data.yaml. A CLASS is an id, or a name if the files or --names
-have names. With --compare, a paired bootstrap says which of two detectors is better in each rate. Results are text
-on a terminal, JSON in a pipe.
+have names; without any, those of files are guessed from the predicted ones, and the guess is said. With --compare, a
+paired bootstrap says which of two detectors is better in each rate. Results are text on a terminal, JSON in a pipe.
 """
 
 
@@ -84,7 +85,9 @@ on a terminal, JSON in a pipe.
 @click.option("--data", type=click.Path(), help="data.yaml of the data set; the same as --references.")
 @click.option("--split", help="Split of the data set.  [default: val]")
 @click.option("--image-set", type=click.Path(), help="File that lists the images to evaluate, one a line.")
-@click.option("--known-classes", multiple=True, required=True, metavar="CLASS …", help="Ids or names.")
+@click.option(
+    "--known-classes", multiple=True, metavar="CLASS …", help="Ids or names.  [default: the predicted ones, and said]"
+)
 @click.option(
     "--unknown-id",
     "unknown_class_id",
@@ -130,7 +133,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         check_folder(nearest_folder(report))
         if report.is_dir():
             check_file(report / "index.html")
-    both, known, options, say = run(arguments, references)
+    both, known, options, tell = run(arguments, references)
     detections, *others = both
     places = [arguments["model"] or _place_text(arguments["predictions"])]
     places += [_place_text(arguments["compare"])] if arguments["compare"] else []
@@ -149,7 +152,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
         detection_results(summary if with_level else without_intervals(summary), one, chosen, **limits)
         for summary, one in zip(detectors.values(), both)
     )
-    say()
+    tell()
     for note in clusters.notes:
         complain(f"note: {note}")
     census = Census.of([detections.dataset.census, *(one.census for one in both)])
@@ -254,6 +257,8 @@ def _places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
             raise click.UsageError("expected --predictions and --references, or --model and --data")
         return references
     data = data or references
+    if not arguments["known_classes"]:
+        raise click.UsageError("expected --known-classes with --model, got none")
     if len(data) != 1 or Path(data[0]).suffix not in YAML:
         raise click.UsageError("expected --data data.yaml with --model")
     for name in ("predictions", "compare", "images", "image_set", "names", "score_field"):
@@ -296,15 +301,17 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
     )
     both, classes = [*reading.detections.values()], reading.classes
     unknown_id = next((one.unknown_class_id for one in both if one.unknown_class_id is not None), None)
-    known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    words, options = _words(arguments["known_classes"]), _options(arguments, classes)
+    options |= {"known_classes": class_ids(words, classes)} if words else reading.options
     if unknown_id is not None:
         options["unknown_class_id"] = None  # it may be another class of the data set
-    options = class_options({**options, "known_classes": known}, *both)
-    known = options.pop("known_classes")
+    options = class_options(options, *both)
+    known = options.pop("known_classes", None)
     if any(says_unknown(one, options) for one in both):  # the other detector, too, is asked for unknown objects
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
 
-    def say() -> None:
+    def tell() -> None:
+        say(replace(reading, notes=[]), ["known_classes"] if words else [])
         _warn_of_names(arguments, both, options)
         if arguments["unknown_class_id"] is None and not names and unknown_id not in (None, -1, *classes):
             text = f"class {unknown_id}, which is predicted and is no category, is taken for unknown"
@@ -316,7 +323,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
         if arguments["iou"] is not None:
             warn(_IOU_OF_A_MODEL)
 
-    return Run(both, known, options, say)
+    return Run(both, known, options, tell)
 
 
 def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
@@ -328,8 +335,8 @@ def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], data, known, conf=arguments["conf"], iou=iou, **options)
     detections, known = validator.detect(arguments["split"] or "val", progress=True)
-    say = partial(_warn_of_names, arguments, [detections], validator.options)
-    return Run([detections], known, validator.options, say)
+    tell = partial(_warn_of_names, arguments, [detections], validator.options)
+    return Run([detections], known, validator.options, tell)
 
 
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

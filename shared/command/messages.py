@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 import click
@@ -15,7 +15,7 @@ from ..faces.terminal import Painted, printable, width, wrapped
 from ..metric.metric import Metric
 from ..reading.columns.meaning import wrong_way
 from ..reading.columns.metrics import layout_of
-from ..reading.cures import spelled
+from ..reading.cures import choices_of, spelled
 from ..reading.reading import Reading
 from ..reading.reasons import place_of_bug, reason, some
 from ..reading.rows.score_files import Scores
@@ -61,10 +61,11 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisio
         warn(f"--{option.replace('_', '-')} changes none of the results")
 
 
-def say(reading: Reading) -> None:
-    """Print one line of guesses, and one for each note, such as on rows that are left out."""
-    if reading.guesses:
-        complain(f"note: {'; '.join(spelled(guess, in_flags) for guess in reading.guesses)}")
+def say(reading: Reading, options: Collection[str] = ()) -> None:
+    """Print one line of guesses, other than of options that are stated, and one for each note."""
+    guesses = [spelled(guess, in_flags) for guess in reading.guesses if choices_of(guess).isdisjoint(options)]
+    if guesses:
+        complain(f"note: {'; '.join(guesses)}")
     for note in reading.notes:
         complain(f"note: {spelled(note, in_flags)}")
 

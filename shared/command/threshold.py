@@ -139,7 +139,7 @@ def _from_scores(arguments: Mapping[str, Any], source: Source) -> FittedThreshol
         with source.named():
             options = read_options(OODBench, (), {name: arguments[name] for name in _VALUES})
             how = {name: arguments[name] for name in ("by_position", "leave_out")}
-            reading = source.read(OODBench.name, **how, **stated(options), **of_names(arguments))
+            reading = source.read(OODBench.name, options, **how, **stated(options), **of_names(arguments))
             say(reading)
             metric = OODBench(**options)
             unknown, known = (side.repeated() for side in metric.prepare(metric.reduce(**reading.columns)).sides)

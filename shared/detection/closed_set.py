@@ -36,12 +36,6 @@ def closed_set_summary(summary: Summary, metric: OpenSetDetection) -> Summary:
     return summary._replace(results=of_detector(summary.results), groups=rows)
 
 
-def closed_set_comparison(table: Mapping[str, list[Any]], metric: OpenSetDetection) -> dict[str, list[Any]]:
-    """The rows of a comparison of closed-set detectors that `closed_set_summary` keeps."""
-    is_fixed = _fixed(metric)
-    return _with_rows(table, [not is_fixed(key) for key in table["key"]])
-
-
 def _fixed(metric: OpenSetDetection) -> Callable[[str], bool]:
     """A function that tells whether a key, or the name of a column or a row, is of a fixed result."""
     wi = "|WI" if metric.protocol == "ow-dln" else ""  # of known objects called unknown; not of "owod"

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from ..metric.clusters import CLUSTERS, as_cluster_names
 from .columns.cells import noun_of
+from .columns.kinds import Clusters, repeats
+from .columns.metrics import layout_of
+from .cures import CurableError, Cure, Or
 from .limits import COMMANDS, Limits
 from .reasons import named
 from .rows.from_names import pattern_of
-from .rows.inputs import read_column
+from .rows.inputs import read_column, split_place
 from .rows.joins import row_names
+from .tables.files import read_table
 
 
 class ImageClusters(NamedTuple):
@@ -65,8 +69,9 @@ def clusters_of_images(
 
 
 def _of_table(images: Sequence[str], place: str, limits: Limits) -> ImageClusters:
-    cells, sheet = read_column(place, CLUSTERS, limits)
-    column = sheet.taken[0]
+    file, picked = split_place(place)
+    column = picked[0] if picked else _likely(place, limits)
+    cells, sheet = read_column(f"{file}:{column}", CLUSTERS, limits)
     with named(sheet.name):
         rows = _rows_of_images(images, [(name, words) for name, words, _ in row_names(sheet.table) if name != column])
         by_image = as_cluster_names([cells[rows[image]] for image in images], column)
@@ -74,6 +79,29 @@ def _of_table(images: Sequence[str], place: str, limits: Limits) -> ImageCluster
     less = f"; {others:,} of its rows name no image here" if others else ""
     note = f"Clusters: {column} of {sheet.name}, by the names of images{less}."
     return ImageClusters(by_image, noun_of([column]) or NO_CLUSTERS.noun, [note])
+
+
+def _likely(place: str, limits: Limits) -> str:
+    """The column of clusters of a table: the one of that name, or else the only one that may be."""
+    offered = columns_of_clusters(place, limits)
+    if len(offered) == 1:
+        return offered[0]
+    there = read_table(Path(place), (), limits).arrays
+    raise CurableError(
+        f"{Path(place).name}: expected a column {CLUSTERS}, got {', '.join(there)}",
+        *([Cure("to choose one", {"clusters": Or(*(f"{place}:{name}" for name in offered))})] if offered else []),
+    )
+
+
+def columns_of_clusters(place: str, limits: Limits) -> list[str]:
+    """The columns of a table that may be clusters: the likeliest by its name alone, or all whose values repeat."""
+    arrays = read_table(Path(place), (), limits).arrays
+    if CLUSTERS in arrays:
+        return [CLUSTERS]
+    column = next(each for each in layout_of("anomaly_suite").columns if isinstance(each, Clusters))
+    likely = [name for name, array in arrays.items() if column.is_likely(name, array)]
+    repeating = [name for name, array in arrays.items() if repeats(array)]
+    return likely if len(likely) == 1 else repeating
 
 
 def _rows_of_images(images: Sequence[str], columns: Sequence[tuple[str, Sequence[str]]]) -> Mapping[str, int]:

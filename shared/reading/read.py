@@ -114,6 +114,13 @@ def holds(metric: str, inputs: Sequence[Sequence[Path]]) -> bool:
     return reads_images(metric) and len(inputs) == 2 and READERS[task_of(metric)].takes(inputs)
 
 
+def options_read(metric: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a metric that its reader of files of images takes, too, other than their defaults."""
+    usual = metric_class(metric).options
+    names = READERS[task_of(metric)].options
+    return {name: options[name] for name in names if options.get(name, usual[name]) != usual[name]}
+
+
 def reads_images(metric: str) -> bool:
     """Whether the data of a metric may come in files of one image each.
 

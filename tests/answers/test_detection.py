@@ -22,8 +22,8 @@ from openworld_metrics.answers.subject import Computed
 from openworld_metrics.detection.openset_detection import OpenSetDetection
 from openworld_metrics.reading import Dataset, Detections
 from openworld_metrics.reading.boxes.reading import BoxReading
+from openworld_metrics.reading.columns.metrics import layout_of
 from openworld_metrics.reading.limits import RefusedError
-from openworld_metrics.reading.reading import Reading
 from tests.answers.models import first_of
 from tests.detection import scenes
 
@@ -273,10 +273,10 @@ def test_options_follow_from_tables_of_boxes() -> None:
         "predictions": [[[0, 0, 4, 4, 0.9, 2], [0, 0, 4, 4, 0.8, 999]], []],
         "references": [[[0, 0, 4, 4, 2]], [[0, 0, 4, 4, 7]]],
     }
-    options, why = SUBJECT.derive(Reading(SUBJECT.name, {"one": columns}))
+    options, (why,) = layout_of(SUBJECT.name).implied({"one": columns})
     assert options == {"known_classes": (2,), "unknown_class_id": 999}
     assert why.startswith("Guessed: known classes 2 ")
-    assert SUBJECT.derive(Reading(SUBJECT.name, {"one": {"predictions": [["x"]], "references": []}})) == ({}, "")
+    assert layout_of(SUBJECT.name).implied({"one": {"predictions": [["x"]], "references": []}}) == ({}, [])
 
 
 def test_meanings_depend_on_the_protocol() -> None:

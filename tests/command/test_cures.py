@@ -84,6 +84,11 @@ def two_tables() -> None:
     table("labels.csv", image=["another.png", *names[1:]], label=LABELS)
 
 
+def two_files_of_other_labels() -> None:
+    for name, labels in (("a.csv", LABELS), ("b.csv", [1 - LABELS[0], *LABELS[1:]])):
+        table(name, image=[f"im{row}.png" for row in range(8)], score=SCORES, label=labels)
+
+
 def boxes(classes: dict[int, str], predicted: Sequence[int], true: Sequence[int] = (1, 2)) -> None:
     """COCO files of an image: an object of each true class, and a prediction of each predicted one."""
     rows = [{"image_id": 1, "category_id": one, "bbox": [20 * one, 20, 9, 9]} for one in true]
@@ -202,6 +207,13 @@ CASES: dict[str, Case] = {
         references="first",
     ),
     "labels that are names": of_rows(lambda: table("x.csv", p=SCORES, label=WAVES), "is not a label", BY_NAME),
+    "files that contradict each other": Case(
+        two_files_of_other_labels,
+        ("compute", "ood_bench", "a.csv", "b.csv"),
+        (["a.csv", "b.csv"],),
+        "b.csv: label: expected the labels that a.csv has",
+        {"columns"},
+    ),
     "labels of two words": of_rows(
         lambda: table("x.csv", p=SCORES, label=["up" if one else "down" for one in LABELS]), "is not a label", OF_VALUES
     ),

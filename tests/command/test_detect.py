@@ -238,7 +238,7 @@ def test_a_model(made: Detections, run: Run, monkeypatch: pytest.MonkeyPatch) ->
 
 WRONG: dict[str, tuple[list[str], str]] = {
     "nothing": (CLASSES, "expected --predictions and --references, or --model and --data"),
-    "no classes": (FILES, "Missing option '--known-classes'"),
+    "no classes": (["--model", "x.pt", "--data", "data.yaml"], "expected --known-classes with --model, got none"),
     "both": ([*FILES, *CLASSES, "--model", "x.pt"], "expected no --predictions with --model, got predictions"),
     "both references": (
         [*FILES, *CLASSES, "--data", "data.yaml"],

@@ -10,9 +10,11 @@ import gradio as gr
 
 from ...answers.subject import subject_of
 from ...loading import metric_class
+from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.columns.metrics import layout_of
 from ...reading.cures import Cure, Face, Or, in_python
+from ...reading.rows.inputs import split_place
 from .vocabulary import label_of, words_of_option
 
 # `regions` needs masks with numbered regions, which no picture holds; the results of a page are shares
@@ -166,6 +168,7 @@ def from_query(metric: str, query: Mapping[str, str]) -> dict[str, Any]:
 
 
 LEAVE_OUT, BY_POSITION = "Leave out", "Take rows as they stand, by position"
+TOGETHER = "Draw together"
 
 
 def in_form(metric: str) -> Face:
@@ -186,6 +189,9 @@ def in_form(metric: str) -> Face:
             return f"tick “{label_of_leave_out(cure)}”"
         if name == "by_position":
             return f"tick “{BY_POSITION}”"
+        if name == CLUSTERS:
+            columns = [column for place in values for column in split_place(place)[1]]
+            return f"choose {' or '.join(columns)} under “{TOGETHER}”"
         if name in choices and choices[name][1] in values:
             return f"tick “{choices[name][0]}”"
         if name not in options:

@@ -23,11 +23,13 @@ from ...answers.decisions import first_place, is_exact
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
+from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ...reading.columns.kinds import READ_AS
 from ...reading.columns.metrics import MadeOf, layout_of
 from ...reading.cures import choices_of, cures_of, spelled
 from ...reading.read import reads_images
+from ...reading.rows.inputs import split_place
 from ...reading.tables.files import SUFFIXES
 from ...texts import texts
 from .. import html
@@ -152,6 +154,7 @@ class Page:
         self._on(looked, self._look)
         self._on([p["flip"].click], self._flipped)
         self._on([p["groups"].input], self._grouped)
+        self._on([p["together"].input], self._drawn_together)
         self._on([*typed, *chosen, *switch], self._changed)
         self._on([p["wanted"].change], self._opened, "wanted")
         for place in range(len(self.inputs)):
@@ -188,7 +191,19 @@ class Page:
 
     def _on(self, triggers: list[Any], handler: Handler, *first: str) -> None:
         """Connect events to a handler of several updates, of any component; it takes a `Visit`, and first values."""
-        kinds = ("add", "paste", "of-", "groups", "read_as", "leave_out", "by_position", "choose-", "metric", "option-")
+        kinds = (
+            "add",
+            "paste",
+            "of-",
+            "groups",
+            "together",
+            "read_as",
+            "leave_out",
+            "by_position",
+            "choose-",
+            "metric",
+            "option-",
+        )
         names = [name for name in self.parts if name.startswith((*kinds, "copied", "clusters_from_name"))]
 
         @gathered
@@ -242,7 +257,7 @@ class Page:
                 with gr.Accordion("Dependent images", open=False, elem_id="clusters"):
                     label, hint = "Clusters, by a pattern of names", r"such as (?P<video>video_\d+)"
                     p["clusters_from_name"] = gr.Textbox(label=label, placeholder=hint, max_lines=1, elem_id="pattern")
-                    label = "Or a table of names, with a column clusters"
+                    label = "Or a table of their names"
                     p["clusters"] = gr.File(label=label, height=76, elem_classes="photos", elem_id="table")
             p["add"] = gr.Checkbox(False, label="Add as another model", container=False, elem_id="add")
             with gr.Accordion("Or paste cells of a spreadsheet", open=False):
@@ -257,6 +272,7 @@ class Page:
             p["by_position"] = gr.Checkbox(False, label=label, visible=False, container=False, elem_id="by-position")
             p["flip"] = gr.Button("Flip the sign", size="sm", visible=False, elem_id="flip")
             p["groups"] = gr.Radio([], label="Groups by", visible=False, elem_id="groups")
+            p["together"] = gr.Radio([], label=form.TOGETHER, visible=False, elem_id="together")
             with gr.Accordion("Columns", open=False, elem_id="columns") as p["panel"]:
                 self._columns()
         with gr.Column(min_width=0, elem_classes="go"):
@@ -451,6 +467,18 @@ class Page:
         async for changes in self._look(visit._replace(values={**visit.values, f"of-{GROUPS}": chosen})):
             yield changes
 
+    async def _drawn_together(self, visit: Visit) -> Updates:
+        """Take a column as clusters: of rows, or of the images that a table names."""
+        column, source = str(visit.values["together"]), visit.source or self._example
+        if source.clusters:
+            source = source._replace(clusters=f"{split_place(source.clusters)[0]}:{column}")
+            yield {self.parts["source"]: source}
+        else:
+            yield {self.parts[f"of-{CLUSTERS}"]: gr.update(value=[column])}
+            visit = visit._replace(values={**visit.values, f"of-{CLUSTERS}": [column]})
+        async for changes in self._look(visit._replace(source=source if source.clusters else visit.source)):
+            yield changes
+
     async def _look(
         self, visit: Visit, fresh: bool = False, added: Sequence[str] = (), wishes: MadeOf | None = None
     ) -> Updates:
@@ -460,7 +488,7 @@ class Page:
         """
         p, wanted = self.parts, self._request(visit)
         if fresh:
-            wanted = replace(wanted, leave_out=False, by_position=False, added=added)
+            wanted = replace(wanted, leave_out=False, by_position=False, added=added, are_new=True)
         if wishes is not None:
             wanted = replace(wanted, wishes=wishes)
         yield self._busy("Reading …")
@@ -481,7 +509,7 @@ class Page:
                 shown[p[f"option-{name}"]] = gr.update(value=self.options[name].shown(value))
         yield shown
         async for changes in self._compute(
-            visit, replace(wanted, options=options, wishes=seen.made_of or wanted.wishes, added=())
+            visit, replace(wanted, options=options, wishes=seen.made_of or wanted.wishes, added=(), are_new=False)
         ):
             yield changes
 
@@ -510,6 +538,7 @@ class Page:
             "by_position": {"visible": "by_position" in offered or wanted.by_position, "value": wanted.by_position},
             "flip": {"visible": bool(seen.flipped)},
             "groups": {"visible": bool(seen.groups), "choices": [*seen.groups], "value": None},
+            "together": {"visible": bool(seen.clusters), "choices": [*seen.clusters], "value": None},
         }
         for name, offers in seen.offers.items():
             props[f"of-{name}"] = {"choices": [*offers], "value": [*seen.made_of.get(name, ())], "visible": True}

@@ -138,7 +138,7 @@ def roles_of(metric: str, rows: Rows) -> dict[str, list[str]]:
         table = table_of(column, every or None, rows.tables)
         turned = [name for name in every if name not in table.arrays and name[:1] == FLIPPED]
         for names in filter(None, ([name for name in every if name not in turned], turned)):
-            several = len(every) if len(every) > 1 and column.is_several(every, table) else 1
+            several = len(column.by_model(every, table)) if every else 1
             words, numbered = _role(metric, column, names, table, several), runs(table)
             for name in names:
                 plain = name if name in table.arrays else unsigned(name).partition("[:,")[0]

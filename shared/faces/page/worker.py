@@ -7,7 +7,6 @@ import pickle
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -22,18 +21,20 @@ from ...answers.python import Source
 from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
 from ...loading import METRICS, metric_class, task_of
+from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.boxes.dataset import class_ids
 from ...reading.columns.cells import num_dimensions
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
 from ...reading.columns.metrics import MadeOf, layout_of
-from ...reading.cures import advice_of, reworded
+from ...reading.cures import advice_of, cures_of, reworded
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.maps import check_sizes, read_all
-from ...reading.read import READERS, holds
+from ...reading.read import READERS, holds, options_read
 from ...reading.reading import Reading
 from ...reading.reasons import out_of_memory, place_of_bug
+from ...reading.rows.inputs import split_place
 from ...reading.rows.rows import COLUMNS, Rows, rows_of
 from ...reading.rows.uses import NAMES
 from ...written.files import write_file
@@ -60,6 +61,7 @@ class Request:
     options: all options that the page shows
     photographs: paths of pictures to show behind the images
     added: the paths of files whose models are added to the ones of wishes
+    are_new: whether files are newer than the wishes
     """
 
     metric: str
@@ -73,6 +75,7 @@ class Request:
     options: Mapping[str, Any] = field(default_factory=dict)
     photographs: Sequence[str] = ()
     added: Sequence[str] = ()
+    are_new: bool = False
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Look:
     out: the things that could be left out, such as "3 rows"
     lacks: the index of an input without files, where the others cannot be computed without it; None if there is none
     roles: names of columns and their use, in words; groups, columns of a few repeated words, which may be groups
+    clusters: columns that may name what rows, or the images of a table, depend on
     flipped: the names of the scores after wrong signs are flipped, if any is wrong
     """
 
@@ -100,6 +104,7 @@ class Look:
     lacks: int | None = None
     roles: Sequence[tuple[str, str]] = ()
     groups: Sequence[str] = ()
+    clusters: Sequence[str] = ()
     flipped: Sequence[str] = ()
 
 
@@ -133,16 +138,20 @@ def look(request: Request) -> Look:
                 lacks = next((place for place, table in enumerate(rows.tables) if not table.arrays), None)
                 if rows.missing and lacks is not None:
                     raise LackingError(lacks)
-                if rows.missing:
-                    which = f"Which column holds {' and '.join(rows.missing)}? Choose it under Columns."
-                    return _seen(request.metric, rows, error=rows.question or which)
                 held = rows.reading()
             else:
                 read_all(held)
             return _described(request, held, rows)
         except Exception as error:
             lacks = error.place if isinstance(error, LackingError) else None
-            return _seen(request.metric, rows, error=explain(error), lacks=lacks)
+            seen = _seen(request.metric, rows, error=explain(error), lacks=lacks)
+            to_choose = {name for cure in cures_of(error) for name in cure.choices.get("columns", ())}
+            places = [place for cure in cures_of(error) for place in cure.choices.get(CLUSTERS, ())]
+            return replace(
+                seen,
+                made_of={**seen.made_of, **{name: [] for name in to_choose & {*seen.made_of}}},
+                clusters=[name for place in places for name in split_place(place)[1]],
+            )
 
 
 def compute(
@@ -163,11 +172,11 @@ def compute(
             reading = held if rows is None else rows.reading()
             if len(reading.models) > MAX_MODELS:
                 raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
-            metric, derived = metric_class(request.metric), {*subject_of(request.metric).derive(reading)[0]}
-            # what follows from the data is a guess, which the form may have changed
-            implied = {name: value for name, value in reading.options.items() if name not in derived}
-            chosen = {k: v for k, v in request.options.items() if k not in derived or v != metric.options[k]}
-            options = with_class_ids({**chosen, **implied}, reading.classes)
+            usual = metric_class(request.metric).options
+            # options that follow from the data are guesses, which the form may have changed, or choices of the reader
+            changed = {name: value for name, value in request.options.items() if value != usual.get(name)}
+            read = {name: value for name, value in reading.options.items() if name in request.choices}
+            options = with_class_ids({**changed, **read}, reading.classes)
             how: dict[str, Any] = {
                 "source": _source(request, rows),
                 "typed": typed,
@@ -260,7 +269,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
             paths = {"pasted": [pasted]}
         inputs.append(paths)
     flat = [[path for model_files in models.values() for path in model_files] for models in inputs]
-    for places in (*flat, [Path(path) for path in [request.choices.get("clusters")] if path]):
+    for places in (*flat, [split_place(path)[0] for path in [request.choices.get(CLUSTERS)] if path]):
         PAGES.check_files(places)
     if not any(flat):
         raise ValueError("expected a file, got none")
@@ -285,6 +294,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         leave_out=request.leave_out,
         by_position=request.by_position,
         added=[called[Path(path)] for path in request.added],
+        are_new=request.are_new,
         stated=_stated(request),
         limits=PAGES,
     )
@@ -308,11 +318,7 @@ def _called(inputs: Sequence[Sequence[Path]], folder: Path) -> dict[Path, Path]:
 
 def _choices(request: Request) -> dict[str, Any]:
     """The choices of the reader of boxes or maps, with the options that it takes, too."""
-    usual = metric_class(request.metric).options
-    reader = READERS[task_of(request.metric)]
-    chosen = {name: request.options.get(name, usual[name]) for name in reader.options}
-    changed = {name: value for name, value in chosen.items() if value != usual[name]}
-    return {**changed, **request.choices, **subject_of(request.metric).form.reads}
+    return {**options_read(request.metric, request.options), **request.choices}
 
 
 def _stated(request: Request) -> dict[str, Any]:
@@ -340,17 +346,16 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
         choices |= {"stated": stated} if (stated := _stated(request)) else {}
     else:
         choices = _choices(request)
-        if "clusters" in choices:
-            choices["clusters"] = Path(choices["clusters"]).name
+        if CLUSTERS in choices:
+            choices[CLUSTERS] = Path(choices[CLUSTERS]).name
     flags = {"leave_out": request.leave_out, "by_position": rows is not None and request.by_position}
     return Source(inputs, choices | {name: True for name, is_set in flags.items() if is_set})
 
 
 def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
     """A look at data that can be computed."""
-    options, reason = subject_of(request.metric).derive(reading)
-    sentences = [*(reading.guesses if rows is None else ()), *reading.notes, *([reason] if reason else [])]
-    notes = dict.fromkeys(map(sentence, sentences))
+    guesses = reading.guesses if rows is None else rows.layout.implied(reading.models)[1]  # others are roles of columns
+    notes = dict.fromkeys(map(sentence, [*guesses, *reading.notes]))
     layout = layout_of(request.metric) if rows is None else rows.layout
     arrays = rows.arrays_of_models if rows is not None else {}
     aurocs = {arrays.get(name, name): wrong_way(layout, columns) for name, columns in reading.models.items()}
@@ -365,13 +370,13 @@ def _described(request: Request, reading: Reading, rows: Rows | None) -> Look:
         for name, value in turned.items()
     )
     flipped = [_turn(name) if name in turned else name for name in names] if {*names} & {*turned} else []
-    named = with_class_names({**reading.options, **options}, reading.classes)
+    named = with_class_names(reading.options, reading.classes)
     out = ""
     if request.leave_out:
         number = sum(len(names) for (kind, _), names in reading.census.left_out.items() if kind != COLUMNS)
         out = f"{number:,} {'row' if rows is not None else 'file'}{'s' * (number != 1)}"
-    groups = rows.likely_groups if rows is not None else []
-    seen = _seen(request.metric, rows, notes=[*notes], options=named, out=out, flipped=flipped, groups=groups)
+    offered = {} if rows is None else {"groups": rows.likely_groups, "clusters": rows.likely_clusters}
+    seen = _seen(request.metric, rows, notes=[*notes], options=named, out=out, flipped=flipped, **offered)
     return seen if rows is not None else Look(reading.contents, notes=seen.notes, options=named, out=out)
 
 
@@ -381,10 +386,9 @@ def _seen(metric: str, rows: Rows | None, **others: Any) -> Look:
         return Look(**others)
     roles = roles_of(metric, rows)
     first: list[tuple[str, str, Sequence[str]]] = []
-    with suppress(ValueError):  # of files that contradict each other, which is the error beside this look
-        for column, use in rows.uses.items():
-            if [*use.roles] == [NAMES] and column.name:
-                roles[column.name] = ["names the rows"]
+    for column, use in rows.uses.items():
+        if [*use.roles] == [NAMES] and column.name:
+            roles[column.name] = ["names the rows"]
     for table in rows.tables:
         shown = [name for name in table.arrays if name in roles] + [name for name in table.arrays if name not in roles]
         for name in sorted(shown[:_COLUMNS], key=[*table.arrays].index):

@@ -72,9 +72,8 @@ def write_report(
     says = any(says_unknown(one, options) for one in both.values())
     if detectors is None:
         detectors = compute_detections(reading_of(both), options, intervals=True if other is not None else None)
-    subject, plain = subject_of("openset_detection"), results["openset_metrics"]
-    models, _ = subject.settle(detectors.done.models)
-    first, *rivals = models.values()
+    plain = results["openset_metrics"]
+    first, *rivals = detectors.done.models.values()
     rates = {key: result for key, result in first.summary.results.items() if key not in ("per_class", "per_image")}
     summary = first.summary._replace(results=rates)
     computed = replace(first, summary=summary, rivals={one.model: one for one in rivals})

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
 from ..cures import ANY, Advice, CurableError, Cure
+from ..reasons import some
 from ..sides import means_unknown
+from ..tables.files import whole
 from .dataset import Detections, labels_of, one_id_each, unknown_id
 
 
@@ -41,6 +45,55 @@ def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[s
             Cure("if it is a known class", {"unknown_class_id": UNKNOWN_CLASS_ID}),
         )
     return options
+
+
+def guessed_classes(
+    predicted: Collection[int],
+    true: Collection[int],
+    classes: Mapping[int, str],
+    unknown_class_id: int | None = None,
+) -> tuple[dict[str, Any], Sequence[str]]:
+    """Guess the known classes, which are the predicted ones, and the class id by which predictions say "unknown".
+
+    It is `unknown_class_id`, if stated, or else a predicted id as of `unknown_id`, or one that is neither a class nor
+    annotated. Returns the options, and a sentence that gives the reasons; nothing where nothing is predicted.
+
+    >>> guessed_classes({0, 999}, {0, 5}, {})[0]
+    {'known_classes': (0,), 'unknown_class_id': 999}
+    """
+    if not predicted:
+        return {}, []
+    by_name = [label for label, name in classes.items() if means_unknown(name)]
+    usual = unknown_id(classes, predicted) if unknown_class_id is None else unknown_class_id
+    others = {*predicted} - {*true, *classes}
+    alone = sorted((label for label in others if label < 0 or label > max(true, default=-1)), key=abs)
+    unknown = [usual] if usual in predicted or unknown_class_id is not None else [*alone[-1:], *by_name][:1]
+    known = tuple(sorted({*predicted} - {*unknown, *by_name}))
+    text = f"Guessed: known classes {some([classes.get(label, str(label)) for label in known])}"
+    text += " (predicted by the detector)"
+    if unknown and unknown_class_id is None:
+        why = "the usual one" if unknown[0] in true else "predicted, never annotated"
+        text += f"; unknown id {unknown[0]} ({f'called {classes[unknown[0]]}' if unknown[0] in by_name else why})"
+    options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
+    return options, [Advice(text, Cure("if it was trained on others", {"known_classes": ANY}))]
+
+
+def classes_of_columns(models: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], Sequence[str]]:
+    """As `guessed_classes`, of the columns of each model; nothing of boxes that the metric refuses."""
+    try:
+        sides = ("predictions", "references")
+        predicted, true = ({label for each in models.values() for label in _labels(each[side])} for side in sides)
+    except (ValueError, TypeError, LookupError):  # which the metric reports
+        return {}, []
+    return guessed_classes(predicted, true, {})
+
+
+def _labels(images: Any) -> Iterator[int]:
+    for rows in whole(images):
+        if isinstance(rows, Mapping):
+            yield from np.asarray(rows["labels"]).tolist()
+        else:
+            yield from (int(row[-1]) for row in np.asarray(rows, dtype=np.float64).tolist())
 
 
 def says_unknown(detections: Detections, options: Mapping[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from ..objects import parse_json, read_torch_file
 from ..places import Archives, files_below, files_in
 from ..reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census, Input, Place, Reading, as_paths
 from ..reasons import named, readable, some
-from ..sides import means_unknown
+from .classes import guessed_classes
 from .coco import are_results, coco_classes, read_coco, read_coco_results
 from .dataset import (
     TXT,
@@ -256,7 +256,7 @@ def read_boxes(
     more: dict[str, Any] = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
     clustered = clusters_of_images(dataset.names, clusters, clusters_from_name, limits)
     more |= clustered.column
-    options, guess = guessed_options(
+    options, guesses = guessed_classes(
         labels_of([boxes for one in several.values() for boxes in one.predictions]),
         labels_of(dataset.references),
         dataset.classes,
@@ -269,7 +269,7 @@ def read_boxes(
             for name, one in several.items()
         },
         options,
-        [guess] if guess else [],
+        guesses,
         [*_notes(dataset, several, census), *clustered.notes],
         census,
         [
@@ -369,32 +369,6 @@ def _holds_boxes(path: Path, is_one_of_two: bool) -> bool:
     if isinstance(first, dict):
         return "boxes" in first or {"image_id", "bbox"} <= first.keys()
     return isinstance(content, dict) and "annotations" in content
-
-
-def guessed_options(
-    predicted: set[int], true: set[int], classes: Mapping[int, str], unknown_class_id: int | None = None
-) -> tuple[dict[str, Any], str]:
-    """Guess the known classes, which are the predicted ones, and the id of unknown: by its name, or never annotated.
-
-    Returns the options, and a sentence that gives the reason, empty if nothing is predicted.
-
-    >>> guessed_options({0, 999}, {0, 5}, {})[0]
-    {'known_classes': (0,), 'unknown_class_id': 999}
-    """
-    if not predicted:
-        return {}, ""
-    by_name = [label for label, name in classes.items() if means_unknown(name)]
-    alone = {label for label in predicted - true if label < 0 or label > max(true, default=-1)}
-    unknown = [*(label for label in by_name if label in predicted), *sorted(alone, key=abs)[-1:], *by_name][:1]
-    unknown = unknown if unknown_class_id is None else [unknown_class_id]
-    known = tuple(sorted(predicted - {*unknown, *by_name}))
-    words = [classes.get(label, str(label)) for label in known]
-    text = f"Guessed: known classes {some(words)} (predicted by the detector)"
-    if unknown and unknown_class_id is None:
-        why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else "predicted, never annotated"
-        text += f"; unknown id {unknown[0]} ({why})"
-    options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
-    return options, Advice(text, Cure("if it was trained on others", {"known_classes": ANY}))
 
 
 def _detections(places: Sequence[Path], truth: Path, of: Choices) -> list[Detections]:

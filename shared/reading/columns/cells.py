@@ -42,10 +42,10 @@ def number_of(cell: Any) -> float | None:
 def header(name: str) -> str:
     """The name that a column has in its file, without the name of the file, which stands before it among others'.
 
-    >>> header("run2: msp"), header("msp")
-    ('msp', 'msp')
+    >>> header("run2: msp"), header("run2: logit_0 … run2: logit_2")
+    ('msp', 'logit_0 … logit_2')
     """
-    return name.rpartition(": ")[2]
+    return " … ".join(part.rpartition(": ")[2] for part in name.split(" … "))
 
 
 def noun_of(names: Sequence[str]) -> str:

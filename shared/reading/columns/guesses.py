@@ -100,8 +100,15 @@ def guessed_alone(layout: Layout, table: Table, names: Collection[str]) -> dict[
     file_table = table._replace(
         arrays={name: array for name, array in table.arrays.items() if {*table.sources.get(name, [name])} <= {*names}}
     )
-    guesses = guessed_by_values(layout, [file_table], guessed_by_name(layout, [file_table], {}))
+    tables = [file_table, *[Table({})] * (layout.inputs - 1)]
+    guesses = guessed_by_values(layout, tables, guessed_by_name(layout, tables, {}))
     return {column.name: guesses[column.name] for column in layout.columns if column.is_predicted}
+
+
+def in_order_of(first: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names in the order in which the first have their headers, so that classes have one id for all models."""
+    headers = [*map(header, first)]
+    return sorted(names, key=lambda name: headers.index(header(name)) if header(name) in headers else len(headers))
 
 
 def _has_parts(layout: Layout, made_of: MadeOf) -> bool:
@@ -135,9 +142,12 @@ def _classes_by_name(layout: Layout, table: Table, guesses: MadeOf) -> dict[str,
         words = references.guess_by_values(flat)
     if not words or not are_words(flat[words[0]]):
         return {}
-    columns = [name for name, array in flat.items() if array.dtype.kind in "fiu"]
-    classes = {*distinct(flat[words[0]])} & {*columns}
-    return {references.name: words, predictions.name: _block(flat, columns, classes)} if classes else {}
+    classes, by_file = {*distinct(flat[words[0]])}, dict[str, list[str]]()
+    for name in [name for name, array in flat.items() if array.dtype.kind in "fiu"]:
+        by_file.setdefault(table.files.get(name, ""), []).append(name)
+    blocks = [_block(flat, columns, classes) for columns in by_file.values() if classes & {*map(header, columns)}]
+    members = [name for block in blocks for name in in_order_of(blocks[0], block)]
+    return {references.name: words, predictions.name: members} if blocks else {}
 
 
 def _block(flat: Mapping[str, np.ndarray], columns: Sequence[str], classes: set[str]) -> list[str]:
@@ -146,7 +156,7 @@ def _block(flat: Mapping[str, np.ndarray], columns: Sequence[str], classes: set[
     A column beside them is one of theirs if the rows of all sum to 1 with it, or if none of these sum to 1.
     Raises ValueError if columns beside them may be theirs or not.
     """
-    places = [place for place, name in enumerate(columns) if name in classes]
+    places = [place for place, name in enumerate(columns) if header(name) in classes]
     inner = [*columns[places[0] : places[-1] + 1]]
     for block in (inner, [*columns]):
         if np.allclose(np.column_stack([flat[name] for name in block]).sum(axis=1), 1, atol=1e-3):

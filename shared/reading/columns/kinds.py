@@ -68,7 +68,11 @@ class Column:
     precedence: ClassVar[int] = 2  # the order in which kinds are guessed by values; 0 for those that are not
     is_checked: ClassVar[bool] = True  # whether cells that cannot be read are an error
     is_guessed: ClassVar[bool] = True  # whether it is guessed, rather than chosen or left out
-    is_predicted: ClassVar[bool] = False  # whether it is what a model says
+
+    @property
+    def is_predicted(self) -> bool:
+        """Whether it is what a model says."""
+        return False
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
         """The names of the column's arrays, guessed by name; the arrays in `free` belong to no other column."""
@@ -95,9 +99,9 @@ class Column:
         offered = choices(table)
         return [*offered, self.unused] if offered and self.unused else offered
 
-    def is_several(self, names: Sequence[str], table: Table) -> bool:
-        """Whether each array could be the column by itself, so that each is a model's."""
-        return False
+    def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
+        """The arrays of the column of each model; of one, unless some of them could be the column by themselves."""
+        return [[*names]]
 
     def take(self, names: Sequence[str], table: Table, read_as: str = "automatic") -> Any:
         """The column made of the named arrays, side by side if there are several; `read_as` is one of READ_AS.
@@ -208,8 +212,8 @@ class Column:
 
 
 def only(names: list[str]) -> list[str]:
-    """The names if there is one, else none: several leave no guess."""
-    return names if len(names) == 1 else []
+    """The first of the names if they have one header, else none: several leave no guess."""
+    return names[:1] if len({*map(header, names)}) == 1 else []
 
 
 def _is_of_cells(value: Any) -> bool:
@@ -240,7 +244,8 @@ class TrueClasses(Column):
     def guess_by_values(self, arrays: Mapping[str, np.ndarray]) -> list[str]:
         """The only array of words of which half or more are names of other columns, or else of integers."""
         cells = {name: distinct(array) for name, array in arrays.items() if array.dtype.kind in "OU"}
-        words = [name for name, values in cells.items() if values and 2 * len({*values} & {*arrays}) >= len(values)]
+        headers = {*map(header, arrays)}
+        words = [name for name, values in cells.items() if values and 2 * len({*values} & headers) >= len(values)]
         return only(words) or super().guess_by_values(arrays)
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
@@ -269,7 +274,11 @@ class Scores(Column):
     """Scores (N,) of one model, or a column for each of several; a leading "-" negates one."""
 
     precedence: ClassVar[int] = 3
-    is_predicted: ClassVar[bool] = True
+
+    @property
+    def is_predicted(self) -> bool:
+        """True."""
+        return True
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
         """The likeliest by its name and, beside it, all whose names say score, or a detector's name; none without."""
@@ -295,9 +304,9 @@ class Scores(Column):
         flat = {name for name, array in table.arrays.items() if num_dimensions(array) == 1}
         return offered + [FLIPPED + name for name in offered if name in flat and _kind(table.arrays[name]) == "f"]
 
-    def is_several(self, names: Sequence[str], table: Table) -> bool:
-        """True, since each column of scores is a model's."""
-        return True
+    def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
+        """Each array, since each column of scores is a model's."""
+        return [[name] for name in names]
 
 
 def _kind(value: Any) -> str:
@@ -315,6 +324,11 @@ class Names(Column):
         return table.words[name]() if name in table.words else super().part(name, table)
 
 
+def repeats(array: Any) -> bool:
+    """Whether rows of a column repeat its values, of which there are several."""
+    return isinstance(array, np.ndarray) and array.ndim == 1 and 1 < len({*array.tolist()}) < len(array)
+
+
 @dataclass(frozen=True)
 class Clusters(Names):
     """Names (N,) of clusters of dependent rows; never guessed, since rows of one speaker may be independent or not."""
@@ -324,19 +338,20 @@ class Clusters(Names):
     def is_likely(self, name: str, array: Any) -> bool:
         """Whether an array is named like clusters, such as speakers, and rows repeat its values."""
         known = {plain(f"{alias}{end}") for alias in self.names for end in ("", "_id")}
-        if plain(name) not in known or not isinstance(array, np.ndarray) or array.ndim != 1:
-            return False
-        return 1 < len({*array.tolist()}) < len(array)
+        return plain(name) in known and repeats(array)
 
-    def notes(self, table: Table, used: Collection[str]) -> list[str]:
-        """Sentences on columns that are not used, which are named like clusters and repeat their values."""
+    def likely(self, table: Table, used: Collection[str]) -> list[str]:
+        """The columns that are not used, are named like clusters, and repeat their values."""
+        return [name for name, array in table.arrays.items() if name not in used and self.is_likely(name, array)]
+
+    def notes(self, names: Sequence[str]) -> list[str]:
+        """Sentences on columns that are `likely`."""
         return [
             Advice(
                 f"Rows of one {name} may depend on each other.",
                 Cure("to draw them together in intervals", {"columns": {self.name: name}}),
             )
-            for name, array in table.arrays.items()
-            if name not in used and self.is_likely(name, array)
+            for name in names
         ]
 
 
@@ -357,7 +372,11 @@ class Classes(Column):
     is_read_as: bool = True
     is_matrix: bool = False
     precedence: ClassVar[int] = 0  # since a vector of integers is more likely the references
-    is_predicted: ClassVar[bool] = True
+
+    @property
+    def is_predicted(self) -> bool:
+        """True."""
+        return True
 
     def named(self, names: Sequence[str], alike: bool = True) -> list[str]:
         """Names with "pred" come first: beside predicted_class, class is the true one."""
@@ -370,10 +389,17 @@ class Classes(Column):
         by_stem = [stems[plain(name)] for name in (self.name, *self.names) if plain(name) in stems]
         return by_stem[:1] or self.named(free, alike=False) or only([*stems.values()]) or self.named(free)
 
-    def is_several(self, names: Sequence[str], table: Table) -> bool:
-        """Whether all are matrices, or columns of one header in several files."""
-        are_of_files = len({table.files.get(name) for name in names}) == len(names) and len({*map(header, names)}) == 1
-        return are_of_files or {*names} <= _matrices(table) | {*runs(table)}
+    def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
+        """Each array if all are matrices, or those of each file where files share a header; else one model's."""
+        if {*names} <= _matrices(table) | {*runs(table)}:
+            return [[name] for name in names]
+        by_file: dict[str, list[str]] = {}
+        for name in names:
+            by_file.setdefault(table.files.get(name, ""), []).append(name)
+        headers = [*map(header, names)]
+        if len({*headers}) == len(headers):
+            return [[*names]]
+        return [*by_file.values()]
 
     def are_readable(self, value: np.ndarray) -> np.ndarray:
         """Whether each cell is a number, or a name of a class in a column that is mostly words."""
@@ -441,14 +467,19 @@ class Images(Column):
     precedence: ClassVar[int] = 0
     is_checked: ClassVar[bool] = False
 
+    @property
+    def is_predicted(self) -> bool:
+        """Whether it is of the first input."""
+        return not self.source
+
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
         """A stack of images by its name, or the first stack."""
         stacks = [name for name, array in table.arrays.items() if num_dimensions(array) != 1]
         return self.named(stacks) or stacks[:1]
 
-    def is_several(self, names: Sequence[str], table: Table) -> bool:
-        """Whether all are stacks or lists of images."""
-        return {*names} <= _matrices(table)
+    def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
+        """Each array if all are stacks or lists of images."""
+        return [[name] for name in names] if {*names} <= _matrices(table) else [[*names]]
 
 
 def _matrices(table: Table) -> set[str]:

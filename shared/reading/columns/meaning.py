@@ -220,9 +220,12 @@ def _with_scores(table: Table, name: str, members: Sequence[str], logits: np.nda
 def _matrices(table: Table, classes: Sequence[str]) -> dict[str, tuple[tuple[str, ...], np.ndarray]]:
     """The matrices of scores by name, with the names of their columns, also of runs; or that of `classes` alone."""
     matrices = {name: array for name, array in table.arrays.items() if num_dimensions(array) == 2}
-    blocks = {f"{classes[0]} … {classes[-1]}": classes} if classes else {}
-    if blocks:
-        matrices = {}
+    blocks: dict[str, list[str]] = {}
+    if classes:
+        matrices, by_file = {}, dict[str, list[str]]()
+        for name in classes:
+            by_file.setdefault(table.files.get(name, ""), []).append(name)
+        blocks = {f"{each[0]} … {header(each[-1])}": each for each in by_file.values()}
     else:
         for names in runs(table).values():
             if any(word in plain(names[0]) for word in _OF_CLASSES):  # unlike s1 and s2, two models

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from ...arrays.checks import REST
 from ...loading import task_of
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
+from ..boxes.classes import classes_of_columns
 from .kinds import Classes, Clusters, Column, Images, Names, Qualities, Scores, TrueClasses
 from .labels import Labels
 
@@ -29,6 +30,10 @@ _MODELS = Names(MODELS, ("model", "method"), required=False, unused="one detecto
 _OF_ROWS = (_COUNTS, _DATA_SETS, _CLUSTERS, _MODELS)
 
 
+def _nothing(models: Mapping[str, Mapping[str, Any]]) -> tuple[Mapping[str, Any], Sequence[str]]:
+    return {}, []
+
+
 @dataclass(frozen=True)
 class Layout:
     """The columns that a metric takes of files.
@@ -38,6 +43,7 @@ class Layout:
     label: the column that says which samples are unknown; "" if there is none
     values: the options that say what its values mean, in_value, out_value and ignore_value: by default, 1 is unknown
     of_logits: whether scores may be computed from logits, where there are no others
+    implied: options of the metric that the columns of the models imply, and sentences on them
     """
 
     columns: tuple[Column, ...]
@@ -45,6 +51,7 @@ class Layout:
     label: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
     of_logits: bool = False
+    implied: Callable[[Mapping[str, Mapping[str, Any]]], tuple[Mapping[str, Any], Sequence[str]]] = _nothing
 
     def unknown(self, columns: Mapping[str, Any]) -> np.ndarray | None:
         """Whether each sample is unknown, (N,) booleans; None where columns do not say it."""
@@ -130,6 +137,7 @@ LAYOUTS: Mapping[str, Layout] = {
             replace(_CLUSTERS, source=1),
         ),
         inputs=2,
+        implied=classes_of_columns,
     ),
     "anomaly": Layout(
         (

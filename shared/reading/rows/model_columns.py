@@ -18,7 +18,8 @@ from .inputs import FileColumn, stem_of
 class ModelColumns(NamedTuple):
     """The arrays of a model.
 
-    array: of its scores or classes, in which it differs from the others; "" of the only model
+    array: of its scores or classes, in which it differs from the others; of several, the first and the last; "" of the
+        only model
     file: of the array, "" where it is of none
     made_of: the arrays of all of its columns
     """
@@ -39,15 +40,20 @@ def models_of(
     models = [ModelColumns("", "", made_of)]
     for column in columns_in_use(layout, made_of):
         names = made_of[column.name]
-        if len(names) < 2 or not column.is_several(names, table_of(column, names, tables)):
+        by_model = column.by_model(names, table_of(column, names, tables))
+        if len(by_model) < 2:
             continue
-        files = {name: _file_of(column, name, tables, columns) for name in names}
+        parts = [(each, _file_of(column, each[0], tables, columns)) for each in by_model]
         models = [
-            ModelColumns(name, files[name], {**one.made_of, column.name: [name]})
+            ModelColumns(_first_and_last(each), file, {**one.made_of, column.name: each})
             for one in models
-            for name in [name for name in names if one.file and files[name] == one.file] or names
+            for each, file in [part for part in parts if one.file and part[1] == one.file] or parts
         ]
     return {"": models[0]} if len(models) == 1 else dict(zip(_names(models), models))
+
+
+def _first_and_last(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{names[0]} … {header(names[-1])}"
 
 
 def _names(models: Sequence[ModelColumns]) -> list[str]:

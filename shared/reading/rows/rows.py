@@ -16,7 +16,7 @@ from ...arrays.checks import REST, did_you_mean
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ..columns.cells import are_blank, header, noun_of, num_dimensions, plain
-from ..columns.guesses import guessed_alone, guessed_by_name, guessed_by_values, table_of
+from ..columns.guesses import guessed_alone, guessed_by_name, guessed_by_values, in_order_of, table_of
 from ..columns.kinds import FLIPPED, READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
 from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
@@ -34,7 +34,17 @@ from .missing import check_sides, error_of_missing
 from .model_columns import models_of
 from .roles import check_role, check_sets
 from .unread import UNREADABLE, Unread, unread_rows, without
-from .uses import Use, files_of_models, idle_files, labelled, likely_groups, likely_scores, naming_column, uses_of
+from .uses import (
+    Use,
+    check_agreement,
+    files_of_models,
+    idle_files,
+    labelled,
+    likely_groups,
+    likely_scores,
+    naming_column,
+    uses_of,
+)
 
 ROWS, FILES, COLUMNS = "rows", "files", "columns"
 UNUSED = "that are not used"
@@ -91,6 +101,7 @@ class Rows:
             raise error_of(self.question)
         _check_parts(self.layout, self.made_of)
         uses = self.uses
+        check_agreement(self.layout, uses, self.chosen)
         self._check_files(uses)
         models: dict[str, dict[str, Any]] = {}
         turned = []
@@ -101,23 +112,28 @@ class Rows:
             turned += [name] * self._is_turned(made_of)
             predictions = self.layout.columns[0]
             table = table_of(predictions, made_of[predictions.name], self.tables)
-            classes = [*map(unsigned, predictions.members(made_of[predictions.name], table))]
+            members = predictions.members(made_of[predictions.name], table)
+            classes = [header(unsigned(member)) for member in members]
             small = (*_SMALL, predictions.name) if _may_be_words(columns[predictions.name]) else _SMALL
             meaning = Meaning.of(self.layout, classes, _batches(small, columns))
             change = meaning.applied
             models[name] = columns if any(isinstance(one, Streamed) for one in columns.values()) else change(columns)
             said_of |= dict.fromkeys(meaning.sentences())
-            note = _on_whole_numbers(predictions, classes, table, columns[predictions.name], self.read_as)
+            note = _on_whole_numbers(
+                predictions, [*map(unsigned, members)], table, columns[predictions.name], self.read_as
+            )
             said_of |= {note: None} if note and not meaning.are_words else {}
         guesses = [
             f"{column} is {' and '.join(self.made_of[column])}"
             for column, names in self.guesses.items()
             if names and [*names] == [*self.made_of[column]] and plain(names[0]) != plain(column)
         ]
+        options, on_options = self.layout.implied(models)
         return Reading(
             self.metric,
             models,
-            guesses=[*guesses, *said_of],
+            options,
+            guesses=[*guesses, *said_of, *on_options],
             notes=[
                 *self.notes,
                 *self._directions(),
@@ -144,8 +160,8 @@ class Rows:
 
     @property
     def uses(self) -> dict[FileColumn, Use]:
-        """The use of each column of the files. Raises ValueError for files that contradict each other."""
-        return uses_of(self.layout, self.tables, self.made_of, self.columns, self.chosen)
+        """The use of each column of the files."""
+        return uses_of(self.layout, self.tables, self.made_of, self.columns)
 
     def _check_files(self, uses: Mapping[FileColumn, Use]) -> None:
         """Raise ValueError for a file that adds nothing."""
@@ -202,12 +218,17 @@ class Rows:
         is_of_names = bool(self.files) and not {*names} & {*table.files}  # of the files, which say their side
         return names[0] if not is_of_names and column.is_assumed(names, table) else ""
 
+    @property
+    def likely_clusters(self) -> list[str]:
+        """The columns that are named like clusters and repeat their values; none where there are clusters."""
+        column = next(each for each in self.layout.columns if isinstance(each, Clusters))
+        used = {unsigned(one) for names in self.made_of.values() for one in names}
+        return [] if is_used(column, self.made_of[column.name]) else column.likely(self.tables[0], used)
+
     def _dependences(self) -> list[str]:
         """Sentences on columns that are named like clusters and repeat their values, without clusters."""
         column = next(each for each in self.layout.columns if isinstance(each, Clusters))
-        if is_used(column, self.made_of[column.name]):
-            return []
-        return column.notes(self.tables[0], {unsigned(one) for names in self.made_of.values() for one in names})
+        return column.notes(self.likely_clusters)
 
     def _noun_of_clusters(self) -> str:
         """A cluster in words: "speaker" of a column speaker_id."""
@@ -383,10 +404,11 @@ def _add_models(
 ) -> None:
     """Add models of files, each guessed as if it came alone, to the arrays of some columns."""
     for file in files:
-        there = [column.name for column in columns if column.file == file and column.name]
+        there = [column.name for column in columns if column.file == file and column.name and not column.source]
         for name, arrays in guessed_alone(layout, table, there).items():
             if name in names:
-                made_of[name] = [*made_of[name], *(one for one in arrays if one not in made_of[name])]
+                new = [one for one in arrays if one not in made_of[name]]
+                made_of[name] = [*made_of[name], *in_order_of(made_of[name], new)]
 
 
 def rows_of(
@@ -403,6 +425,7 @@ def rows_of(
     groups_from_name: str | None = None,
     clusters_from_name: str | None = None,
     added: Sequence[Path] = (),
+    are_new: bool = False,
     limits: Limits = COMMANDS,
 ) -> Rows:
     """The tables of a metric's inputs, and the arrays of each column.
@@ -417,7 +440,8 @@ def rows_of(
     whether rows of several files are taken as they stand, rather than joined by a column that names them (see `joins`);
     label_from_name, groups_from_name and clusters_from_name, regular expressions whose groups are the labels, groups or
     clusters of rows by their names, or by those of their files (see `from_names`); added, files whose models are added
-    to the ones of wishes, each guessed as if it came alone.
+    to the ones of wishes, each guessed as if it came alone; are_new, whether the inputs are newer than the wishes, and
+    may contradict these.
 
     Raises ValueError for an unknown column, for files that cannot be read, for rows that cannot be joined, and for
     names that no array has.
@@ -463,7 +487,9 @@ def rows_of(
         guesses = guessed_by_name(layout, tables, settled)
         guesses |= {column: guesses[column] or names for column, names in from_names.items()}
         if layout.of_logits:  # after the names of classes, among which these scores have none
-            tables[0] = with_scores_of_logits(tables[0], guesses[predictions] if layout.has_classes else ())
+            classes = {predictions: guesses[predictions] if layout.has_classes else []}
+            _add_models(layout, tables[0], read.columns, read.titles(added), classes, [*classes] * layout.has_classes)
+            tables[0] = with_scores_of_logits(tables[0], classes[predictions])
         guesses = guessed_by_values(layout, tables, guesses)
         if layout.has_classes and settled.get(predictions):
             guesses[predictions] = []
@@ -476,9 +502,9 @@ def rows_of(
             there = ", ".join(offers[name])
             near = did_you_mean(next(one for one in names if one not in offers[name]), offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {there}{near}")
-    if inputs and layout.inputs == 1:
+    if inputs:
         free = [name for name in guesses if name not in settled]
-        uses = uses_of(layout, tables, {**guesses, **chosen}, read.columns, chosen)
+        uses = uses_of(layout, tables, {**guesses, **chosen}, read.columns)
         _add_models(layout, tables[0], read.columns, files_of_models(layout, uses), guesses, free)
     granted = {name: [*wish] for name, wish in (wishes or {}).items() if {*wish} <= {*offers.get(name, ())}}
     made_of: dict[str, Sequence[str]] = {**guesses, **granted, **chosen}
@@ -505,7 +531,7 @@ def rows_of(
         columns=read.columns,
         are_all=bool(inputs),
         must_add=read.titles(added) if settled.get(predictions) else [*{one.file for one in read.columns}],
-        chosen=[*chosen],
+        chosen=[*chosen, *(() if are_new else granted)],
     )
     out = None if rows.missing or layout.inputs > 1 else unread_rows(layout, tables[0], made_of)
     if out is None or not leave_out:

@@ -128,7 +128,7 @@ def read_scores(
             by_row = whole(of_clusters.take(picked_names(of_clusters, with_names, depends), with_names)).tolist()
             check_lengths(**{title: scores, depends[0]: by_row})
         else:
-            notes = [*notes, *of_clusters.notes(table, {*map(unsigned, names)})]
+            notes = [*notes, *of_clusters.notes(of_clusters.likely(table, {*map(unsigned, names)}))]
         side = Scores(
             scores,
             classes.get("pred"),

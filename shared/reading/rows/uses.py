@@ -15,6 +15,7 @@ from ..columns.cells import are_words, distinct, num_dimensions
 from ..columns.guesses import sources_of, table_of
 from ..columns.kinds import Clusters, is_score_column
 from ..columns.metrics import Layout, MadeOf, columns_in_use, is_used
+from ..cures import CurableError, Cure
 from ..places import unsigned
 from ..tables.files import Streamed, Table
 from .inputs import FileColumn
@@ -40,26 +41,19 @@ def uses_of(
     tables: Sequence[Table],
     made_of: MadeOf,
     columns: Sequence[FileColumn],
-    chosen: Collection[str] = (),
 ) -> dict[FileColumn, Use]:
     """The use of each column of the files.
 
-    Raises ValueError for two files of the same samples of which one has other cells under the header of a column in
-    use that belongs to all models, such as the labels, unless it is chosen.
+    A column with the header and the cells of one that all models share, such as the labels, has its use.
     """
     roles = _roles(layout, tables, made_of)
     uses = {
         column: Use(of_column := roles.get((column.source, column.name), ()), bool(of_column)) for column in columns
     }
-    of_models = {one.name for one in layout.columns if one.is_predicted}
-    for column in [column for column in columns if uses[column].roles and of_models.isdisjoint(uses[column].roles)]:
-        for other in columns:
-            if not uses[other].roles and other.file != column.file and other.header == column.header and other.name:
-                table, role = tables[column.source], uses[column].roles[0]
-                if _are_alike(table.arrays[column.name], table.arrays[other.name]):
-                    uses[other] = Use(uses[column].roles)
-                elif role not in chosen:
-                    raise ValueError(_contradiction(column, other, role))
+    for column, other in _repeated(layout, uses):
+        arrays = tables[column.source].arrays
+        if _have_equal_cells(arrays[column.name], arrays[other.name]):
+            uses[other] = Use(uses[column].roles)
     for column in columns:
         if column.is_key and not uses[column].roles:
             uses[column] = Use([NAMES])
@@ -86,19 +80,31 @@ def _roles(layout: Layout, tables: Sequence[Table], made_of: MadeOf) -> dict[tup
     return roles
 
 
-def _are_alike(one: Any, other: Any) -> bool:
+def _repeated(layout: Layout, uses: Mapping[FileColumn, Use]) -> list[tuple[FileColumn, FileColumn]]:
+    """Each column that all models share, and one of its header in another file that has no use."""
+    of_models = {one.name for one in layout.columns if one.is_predicted}
+    shared = [column for column, use in uses.items() if use.roles and of_models.isdisjoint(use.roles)]
+    free = [column for column, use in uses.items() if not use.roles and column.name]
+    return [(one, other) for one in shared for other in free if one.file != other.file and one.header == other.header]
+
+
+def _have_equal_cells(one: Any, other: Any) -> bool:
     """Whether two columns have the same cells, also as text; columns that are read in batches are taken to."""
     if isinstance(one, Streamed) or isinstance(other, Streamed):
         return True
     return np.array_equal(np.asarray(one), np.asarray(other)) or [*map(str, one)] == [*map(str, other)]
 
 
-def _contradiction(column: FileColumn, other: FileColumn, role: str) -> str:
-    return (
-        f"{other.file}: {other.header}: expected the {'labels' if role == 'references' else role} that {column.file} "
-        "has, since their rows are taken for the same samples, got others; choose "
-        f"{column.name} as {role} if these are right, or read the files one by one"
-    )
+def check_agreement(layout: Layout, uses: Mapping[FileColumn, Use], chosen: Collection[str]) -> None:
+    """Raise ValueError for files of the same samples that differ in a column of all models, unless it is chosen."""
+    for column, other in _repeated(layout, uses):
+        role = uses[column].roles[0]
+        if role not in (*chosen, NAMES):
+            raise CurableError(
+                f"{other.file}: {other.header}: expected the {'labels' if role == 'references' else role} that "
+                f"{column.file} has, since their rows are taken for the same samples, got others",
+                Cure(f"if those of {column.file} are right", {"columns": {role: column.name}}),
+            )
 
 
 def files_of_models(layout: Layout, uses: Mapping[FileColumn, Use]) -> list[str]:

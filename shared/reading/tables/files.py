@@ -312,11 +312,14 @@ def read_table(
 
 
 def _with_rows(table: Table) -> Table:
-    """A table without single values, which are no columns. Raises ValueError if it holds nothing else."""
+    """A table without single values, which are no columns. Raises ValueError if it holds nothing else, or no row."""
     single = [name for name, x in table.arrays.items() if x is None or isinstance(x, str) or getattr(x, "ndim", 1) == 0]
     if single and len(single) == len(table.arrays):
         raise ValueError(f"expected columns with a value for each sample, got single values ({', '.join(single[:5])})")
-    return table._replace(arrays={name: x for name, x in table.arrays.items() if name not in single})
+    arrays = {name: x for name, x in table.arrays.items() if name not in single}
+    if arrays and not any(map(len, arrays.values())):
+        raise ValueError(f"expected rows, got none below {', '.join([*arrays][:5])}")
+    return table._replace(arrays=arrays)
 
 
 def _stated(path: Path, suffix: str) -> list[str]:

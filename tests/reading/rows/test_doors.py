@@ -55,8 +55,12 @@ OPEN_TABLE = "\n".join(
 OF_NAMED = {"predictions": [[2, 1], [0, 3], [1, 1]], "references": [0, 1, -1], "open_scores": [0.5] * 3}
 OPEN_LOGITS = "cat,dog,true_class,{}\n2,1,cat,0.5\n0,3,dog,0.5\n1,1,unknown,0.5\n"
 MAPS, MASKS = [[[0.5, 0.25], [1.0, 0.0]], [[0.5, 0.5], [0.0, 0.0]]], [[[0, 0], [1, 0]], [[0, 0], [0, 0]]]
-TRUE = {"boxes": [[0.0, 0.0, 4.0, 4.0]], "labels": [0]}
-FOUND = {**TRUE, "scores": [0.5]}
+TRUE: dict[str, list[Any]] = {"boxes": [[0.0, 0.0, 4.0, 4.0]], "labels": [0]}
+FOUND: dict[str, list[Any]] = {
+    "boxes": [*TRUE["boxes"], [5.0, 5.0, 9.0, 9.0]],
+    "labels": [0, -1],
+    "scores": [0.5, 0.25],
+}
 
 CASES = {
     "a table": Case("ood_bench", {"x.csv": TABLE}, OOD),
