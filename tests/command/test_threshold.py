@@ -142,7 +142,7 @@ def test_on_a_terminal_all_digits_are_shown(scores: dict[str, np.ndarray], tmp_p
             "known_scores: expected at least about 3.00e+300 scores for an FPR of 1e-300",
         ),
         ([*KNOWN, "--unknown", "unknown.csv", "--tpr", "1"], "tpr: expected a number between 0 and 1, both excluded"),
-        (["--known", "empty.csv", "--fpr", "0.1"], "known_scores: expected at least one score, got none"),
+        (["--known", "empty.csv", "--fpr", "0.1"], "empty.csv: expected rows, got none below score"),
         (["--known", "nan.csv", "--fpr", "0.1"], "nan.csv: "),
         ([*KNOWN], "expected --fpr with --known, got none"),
         ([*KNOWN, "--tpr", "0.9"], "expected --fpr with --known, got --tpr"),

@@ -251,7 +251,7 @@ CASES = {
         "openset_detection",
         {"x.parquet": {"predictions": [FOUND], "references": [TRUE]}},
         {"predictions": [FOUND], "references": [TRUE]},
-        options={"known_classes": [0]},
+        "Guessed: known classes 0 (predicted by the detector); unknown id -1 (predicted, never annotated)",
     ),
     "an archive": Case("ood_bench", {"x.zip": {"x.csv": TABLE}}, OOD),
 }
@@ -317,7 +317,8 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     assert case.guesses in "; ".join((*reading.guesses, *reading.notes))
     code, output, errors = run(*command)
     assert code == 0, errors
-    assert json.loads(output) == metric_class(case.metric)(**case.options).compute(**reading.columns)
+    options = {**reading.options, **case.options}
+    assert json.loads(output) == metric_class(case.metric)(**options).compute(**reading.columns)
     for sentence in (*reading.guesses, *reading.notes):
         assert sentence_of(sentence).removesuffix(".") in errors  # each door spells the cure in its way
 
