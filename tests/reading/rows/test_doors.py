@@ -317,8 +317,8 @@ def test_three_doors(name: str, run: Run, tmp_path: Path) -> None:
     assert case.guesses in "; ".join((*reading.guesses, *reading.notes))
     code, output, errors = run(*command)
     assert code == 0, errors
-    options = {**reading.options, **case.options}
-    assert json.loads(output) == metric_class(case.metric)(**options).compute(**reading.columns)
+    implied = {**reading.options, **case.options}
+    assert json.loads(output) == metric_class(case.metric)(**implied).compute(**reading.columns)
     for sentence in (*reading.guesses, *reading.notes):
         assert sentence_of(sentence).removesuffix(".") in errors  # each door spells the cure in its way
 
