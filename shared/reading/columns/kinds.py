@@ -71,7 +71,7 @@ class Column:
 
     @property
     def is_predicted(self) -> bool:
-        """Whether it is what a model says."""
+        """Whether a model predicts it."""
         return False
 
     def guess(self, table: Table, free: Sequence[str]) -> list[str]:
@@ -390,7 +390,7 @@ class Classes(Column):
         return by_stem[:1] or self.named(free, alike=False) or only([*stems.values()]) or self.named(free)
 
     def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
-        """Each array if all are matrices, or those of each file where files share a header; else one model's."""
+        """Each array if all are matrices, or the arrays of each file where files share a header; else one model's."""
         if {*names} <= _matrices(table) | {*runs(table)}:
             return [[name] for name in names]
         by_file: dict[str, list[str]] = {}
