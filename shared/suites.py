@@ -28,8 +28,8 @@ from .ood.ood_bench import OODBench
 from .reading.boxes.classes import class_options
 from .reading.boxes.dataset import Detections
 from .reading.boxes.reading import reading_of as reading_of_boxes
-from .reading.maps.maps import reading_of as reading_of_maps
 from .reading.maps.pairing import MAPS, list_models
+from .reading.maps.reading import reading_of as reading_of_maps
 from .reading.reading import Place
 from .reading.sets import sets_of
 
@@ -47,18 +47,20 @@ _CLUSTERS = ("clusters", "clusters_from_name")
 
 def evaluate_anomaly_folder(
     maps: Place | Sequence[Place],
-    data: Place | Sequence[Place],
+    data: Place | Sequence[Place] | None = None,
     *,
     layout: str | None = None,
     categories: Sequence[str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     leave_out: bool = False,
     progress: bool = False,
     **options: Any,
 ) -> dict[str, Any]:
     """Compute the metric anomaly_suite from files, category by category; the mean of the categories stands first.
 
-    Parameters: maps, a folder or an archive (.zip) of a model's anomaly maps; data, of a data set, or of masks alone;
-    layout, one of NAMES of `reading.maps.layouts`, detected by default; categories, by default all; resize, "nearest"
+    Parameters: maps, a folder or an archive (.zip) of a model's anomaly maps; data, of a data set, or of masks alone,
+    or None where maps is a list of images with both; layout, one of NAMES of `reading.maps.layouts`, by default
+    detected; categories, by default all; columns, those of a list, as of `read_maps`; resize, "nearest"
     or "bilinear", for maps that differ in size from their masks, otherwise an error; sample_pattern, a regular
     expression with the id of a sample, such as a product, as its first group in the names of images, by default the
     layout's own, which Real-IAD has; void_where_invalid, whether pixels without a point in the clouds of MVTec 3D-AD
@@ -78,13 +80,16 @@ def evaluate_anomaly_folder(
     layout, options, numbers of files and versions; with per_image=True, "per_image", the table of all images. Raises
     ValueError with the name of the file for the first error, TypeError for unknown options.
     """
-    which: dict[str, Any] = {"layout": layout, "categories": categories, "leave_out": leave_out}
+    which: dict[str, Any] = {"layout": layout, "categories": categories, "columns": columns, "leave_out": leave_out}
     models = list_models({MAPS: maps}, data, needs_masks=needs_masks(options), **which)
+    model, *others = models
+    if others:
+        raise ValueError(f"{maps}: expected the maps of one model, got {', '.join(models)}; columns chooses one")
     choices = {name: options.pop(name) for name in (*CHOICES, *_CLUSTERS) if name in options}
     choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
     folders = compute_maps(reading_of_maps(models, groups=True, **choices), options, progress=progress)
-    results = folders.results(MAPS, folders.done.models[MAPS].summary)
-    return {**results, "per_image": folders.table(MAPS)} if folders.tables else results
+    results = folders.results(model, folders.done.models[model].summary)
+    return {**results, "per_image": folders.table(model)} if folders.tables else results
 
 
 def evaluate_detections(

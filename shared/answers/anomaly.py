@@ -22,7 +22,7 @@ from ..arrays.checks import as_fractions
 from ..extras import extra
 from ..ranking.counts import Side
 from ..ranking.roc import thinned
-from ..reading.maps.maps import Maps
+from ..reading.maps.files import Maps
 from ..reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
 from .answer import Bars, Curves, Decisions, Figure, Group, Image, Matrix, Pictures, Table, Worst
 from .charts import MAX_WORST, SAMPLED, Points, curves, fine_points, histogram, roc, worst_of_sides

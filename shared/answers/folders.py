@@ -21,8 +21,9 @@ from ..metric.signature import signed
 from ..reading.boxes.dataset import Detections, with_names_in_tables
 from ..reading.boxes.reading import BoxReading
 from ..reading.cures import Advice, Cure
+from ..reading.maps.files import Pair
 from ..reading.maps.listing import AnomalyImage
-from ..reading.maps.maps import MapReading, Pair
+from ..reading.maps.reading import MapReading
 from ..reading.reading import Category, Census
 from ..reading.sets import Sets
 from ..written.results import KINDS, census_record

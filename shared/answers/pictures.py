@@ -19,7 +19,7 @@ from PIL import ExifTags, Image as Pixels, ImageOps
 
 from ..arrays.arrays import exceeds
 from ..reading.limits import COMMANDS, PAGES, Limits, check_size
-from ..reading.maps.maps import resized_map
+from ..reading.maps.files import resized_map
 from ..reading.maps.names import key_of
 from ..reading.places import matched
 from ..reading.reasons import named

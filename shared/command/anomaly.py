@@ -35,12 +35,13 @@ from ..metric.groups import prefixes
 from ..metric.results import Rate, Results, Summary, rates_of
 from ..metric.rounding import with_arrow
 from ..reading.cures import CurableError, Cure, cures_of, sentence_of, spelled
+from ..reading.maps.files import WAYS, file_problems
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.maps import WAYS, file_problems, reading_of
 from ..reading.maps.pairing import AnomalyMaps, check_names, list_models
+from ..reading.maps.reading import reading_of
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
-from .columns import model_names
+from .columns import flag_of, model_names
 from .fitted import fitted_thresholds, is_fitted
 from .flags import in_flags
 from .messages import complain, on_terminal, one_line, show, warn
@@ -48,19 +49,35 @@ from .options import MetricCommand, of_images, read_options
 from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
 
 _COLUMNS = 5  # rates in the table by category
+_COLUMNS_OF_LISTS = {
+    "images": "images",
+    "predictions": "maps, or of several models",
+    "references": "masks",
+    "image_labels": "defects",
+    "groups": "categories",
+}
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 
 \b
     openworld-metrics anomaly --maps maps --data mvtec_ad --report report
+    openworld-metrics anomaly --maps images.csv
 
 Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
-where a map without a mask belongs to a normal image, and _mask, _label or _gt may end a mask's name.
+where a map without a mask belongs to a normal image, and _mask, _label or _gt may end a mask's name. A .csv or .jsonl
+may list the images instead, with columns of their paths and words: image, map, mask, defect, category.
 Maps are .tiff, .npy, .npz, or .png of 16 bits, such as maps/bottle/test/crack/000.tiff: found by category, name, and
 the folder of the defect if names repeat. A mask holds 0 and one other value, which is anomalous, besides the
 --ignore-value; --mask-threshold cuts one that was resized or compressed with loss. Thresholds are numbers, or a file of
 `openworld-metrics threshold --maps`, by category. Results are tables on a terminal, with intervals where these take
 some seconds, or those of images; with --confidence-level, all have intervals. In a pipe they are JSON.
 """
+
+
+def _columns_of_lists(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the flags of the columns of a list."""
+    for name, holds in reversed(_COLUMNS_OF_LISTS.items()):
+        command = click.option(flag_of(name), metavar="COLUMN", help=f"Of a list: the column of {holds}.")(command)
+    return command
 
 
 @click.command(
@@ -70,8 +87,8 @@ some seconds, or those of images; with --confidence-level, all have intervals. I
     lists=("--category",),
     help=_HELP,
 )
-@click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder or .zip of a model's maps.")
-@click.option("--data", required=True, type=click.Path(path_type=Path), help="Folder or .zip of the data, or of masks.")
+@click.option("--maps", required=True, type=click.Path(path_type=Path), help="Folder, .zip or list of a model's maps.")
+@click.option("--data", type=click.Path(path_type=Path), help="Folder, .zip or list of the data, unless --maps has it.")
 @click.option("--layout", type=click.Choice(NAMES), help="Layout of the data set.  [default: recognised]")
 @click.option("--category", "categories", multiple=True, metavar="NAME …", help="Categories.  [default: all]")
 @click.option("--resize", type=click.Choice(WAYS), help="Resize maps to their masks or images.")
@@ -80,6 +97,7 @@ some seconds, or those of images; with --confidence-level, all have intervals. I
     metavar="REGEX",
     help="Its first group is the id of a sample in the images' names.  [default: the layout's, of real-iad]",
 )
+@_columns_of_lists
 @of_images
 @click.option("--mask-threshold", type=float, help="Mask values above it are anomalous.  [default: 0 and one value]")
 @click.option("--void-where-invalid", is_flag=True, help="Leave out pixels without a point, in MVTec 3D-AD's clouds.")
@@ -96,7 +114,7 @@ some seconds, or those of images; with --confidence-level, all have intervals. I
 @click.option("--report", type=FOLDER, help="Write a page: which is better, curves, the worst images.")
 def anomaly(
     maps: Path,
-    data: Path,
+    data: Path | None,
     compare: Path | None,
     save: tuple[Path, ...],
     per_image: Path | None,
@@ -108,7 +126,7 @@ def anomaly(
     """Evaluate anomaly maps of a data set on disk; see `_HELP`."""
     form = form_of(form, percent)
     folders = [maps] if compare is None else [maps, compare]
-    _check_outputs(save, per_image, report, [data, *folders])
+    _check_outputs(save, per_image, report, [*([] if data is None else [data]), *folders])
     options = {**_options(arguments), "per_image": per_image is not None}
     choices = {name: arguments[name] for name in CHOICES}
     choices |= {name: options[name] for name in ("ignore_value", "regions") if name in options}
@@ -116,7 +134,14 @@ def anomaly(
     names = [_name(maps)] if compare is None else model_names(str(maps), str(compare))
     which: dict[str, Any] = {name: arguments[name] or None for name in ("layout", "categories")}
     which |= {"needs_masks": needs_masks(options), "leave_out": arguments["leave_out"]}
+    which["columns"] = {name: value.split(",") for name in _COLUMNS_OF_LISTS if (value := arguments.pop(name))}
     models = list_models(dict(zip(names, folders)), data, **which)
+    names = [*models]
+    if len(names) > 2:
+        raise CurableError(
+            f"expected one model or two, got {', '.join(names)}",
+            Cure("to choose some", {"columns": {"predictions": names[:2]}}),
+        )
     if arguments["list_problems"]:
         del choices["sample_pattern"]
         _list_problems([*models.values()], choices)
@@ -195,6 +220,7 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
 
     def tables() -> Iterator[Path]:
         for folder in folders:
+            yield from [folder] if folder.is_file() else ()
             yield from (path for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".txt"))
 
     for path in save:
@@ -203,7 +229,7 @@ def _check_outputs(save: Sequence[Path], per_image: Path | None, report: Path | 
         raise ValueError(f"--per-image: expected a file ending in .csv, got {per_image}")
     check_outputs([*save, *([] if per_image is None else [per_image])], tables)
     if report is not None:
-        check_report_folder(report, folders)
+        check_report_folder(report, [folder for folder in folders if folder.is_dir()])
 
 
 def _check_names(models: Iterable[AnomalyMaps]) -> None:

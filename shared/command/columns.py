@@ -23,7 +23,7 @@ from ..metric.states import COUNTS
 from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import sentence_of
-from ..reading.read import holds, options_read, read
+from ..reading.read import are_whole, holds, options_read, read
 from ..reading.reading import Input, Reading
 from ..reading.reasons import with_text
 from ..reading.rows.from_names import FROM_NAMES
@@ -158,8 +158,9 @@ class Source(NamedTuple):
         return [files[:-1], files[-1:]] if layout_of(name).inputs > 1 and len(files) > 1 else [files]
 
     def images(self, name: str) -> list[list[Path]]:
-        """The files of each input, if these are of boxes, or of maps and masks."""
-        inputs = self._inputs(name)
+        """The files of each input, if these are of boxes, or of maps and masks; all of one, if they are lists."""
+        lists = [[*map(Path, self.files)]]
+        inputs = lists if are_whole(name, lists) else self._inputs(name)
         return inputs if holds(name, inputs) else []
 
     def read_images(
@@ -168,11 +169,14 @@ class Source(NamedTuple):
         """Files of boxes, or of maps and masks, with clusters by their names."""
         how = {key: value for key, value in how.items() if value}
         of_files = [column.name for column in layout_of(name).columns if isinstance(column, Images) and not self.files]
-        taken = (*of_files, CLUSTERS, "leave_out", "clusters_from_name")
+        taken = [*of_files, CLUSTERS, "leave_out", "clusters_from_name"]
+        of_lists = [column for column in self.places if len(inputs) == 1 and column != CLUSTERS]
+        taken += of_lists
         idle = [one for one in (*self.places, *how) if one not in taken]
         if idle:
             raise TypeError(f"expected {flag_of(idle[0])} with tables or arrays, got it with files of images")
-        more = {CLUSTERS: self.places[CLUSTERS]} if CLUSTERS in self.places else {}
+        more: dict[str, Any] = {CLUSTERS: self.places[CLUSTERS]} if CLUSTERS in self.places else {}
+        more |= {"columns": {column: self._names(self.places[column]) for column in of_lists}} if of_lists else {}
         return read(name, *inputs, **options_read(name, options), **how, **more)
 
     def _names(self, place: str) -> list[str]:

@@ -123,8 +123,13 @@ def _reading(name: str, sources: Sequence[Source], options: Mapping[str, Any], *
     """The two models of one source, or of two. Raises ValueError for one model or more than two, or for other rows."""
     images = [source.images(name) for source in sources]
     if len(sources) > 1 and all(images):
-        named = dict(zip(model_names(*(one.model_places[0] for one in sources)), (files for files, _ in images)))
-        reading = sources[0].read_images(name, [named, images[0][1]], options, how)
+        if len(images[0]) == 1:  # lists of images, in which columns are models
+            columns = ",".join(one.model_places[0] for one in sources)
+            both = sources[0]._replace(places={**sources[0].places, "predictions": columns})
+            reading = both.read_images(name, images[0], options, how)
+        else:
+            named = dict(zip(model_names(*(one.model_places[0] for one in sources)), (files for files, _ in images)))
+            reading = sources[0].read_images(name, [named, images[0][1]], options, how)
         say(reading, options)
         return reading
     readings: list[Reading] = []

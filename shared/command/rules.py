@@ -26,8 +26,8 @@ from ..arrays.exact import Sums, as_written
 from ..ranking.guarantees import highest_by_rank, threshold_at_fpr
 from ..ranking.quantities import most_within, percent
 from ..reading.limits import size_text
+from ..reading.maps.files import read_ahead
 from ..reading.maps.listing import Tree
-from ..reading.maps.maps import read_ahead
 from ..reading.maps.names import is_note, suffix_of
 from ..reading.maps.planes import MAP_SUFFIXES, read_map
 from ..reading.progress import progress_bar

@@ -6,7 +6,7 @@
 from .boxes.dataset import Dataset, Detections, class_ids, rename_classes
 from .boxes.dicts import read_dict_predictions, read_dicts
 from .boxes.reading import read_boxes, read_detections, read_names, read_references
-from .maps.maps import read_maps
+from .maps.reading import read_maps
 from .read import read
 from .reading import Reading
 from .rows.score_files import Scores, read_scores, score_files

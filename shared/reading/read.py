@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from ..loading import metric_class, task_of
 from .boxes.reading import PREDICTED_FORMATS, REFERENCES, hold_boxes, read_boxes
 from .columns.metrics import layout_of
+from .maps.files import hold_lists, hold_maps
 from .maps.layouts import TITLES
-from .maps.maps import hold_maps, read_maps
 from .maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
+from .maps.reading import read_maps
 from .reading import Input, Reading
 from .rows.rows import rows_of
 from .tables.files import SUFFIXES
@@ -27,12 +28,14 @@ class Reader(NamedTuple):
 
     takes: whether the files of inputs are such; kinds, of the files of each input, in words
     options: of the metric, which the reader takes, too
+    takes_one: whether the files of one input are all that it needs
     """
 
     takes: Callable[[Sequence[Sequence[Path]]], bool]
     read: Callable[..., Reading]
     kinds: Mapping[str, str]
     options: Collection[str]
+    takes_one: Callable[[Sequence[Path]], bool] = lambda files: False
 
 
 _TITLES = "; ".join(TITLES.values())
@@ -55,6 +58,7 @@ READERS: Mapping[str, Reader] = {
             "masks": f"{_listed(sorted(MASK_SUFFIXES))}, or a data set: {_TITLES}",
         },
         ["ignore_value", "levels", "regions"],
+        hold_lists,
     ),
 }
 
@@ -62,11 +66,12 @@ READERS: Mapping[str, Reader] = {
 def read(metric: str, *inputs: Input, **choices: Any) -> Reading:
     r"""Read the columns of a metric from files.
 
-    Parameters: metric, its name; inputs, files, folders, archives (.zip) or lists of these: one input, or predictions
-    and references for openset_detection and maps and data for anomaly_suite, where a mapping of the first by name has
-    several models; choices, of `read_boxes` and `read_maps` for files of boxes, maps and masks, else of `rows_of`,
-    which are columns (by name, a name or names of arrays in the files), read_as, leave_out, flip, stated, by_position,
-    label_from_name, groups_from_name and clusters_from_name (regular expressions that read names of rows or files).
+    Parameters: metric, its name; inputs, files, folders, archives (.zip) or lists of these: one input, or
+    predictions and references for openset_detection and maps and data for anomaly_suite, where a mapping of the
+    first by name has several models, and a table of paths of maps and masks needs no second; choices, of
+    `read_boxes` and `read_maps` for files of boxes, maps and masks, else of `rows_of`, which are columns (by name,
+    a name or names of arrays in the files), read_as, leave_out, flip, stated, by_position, label_from_name,
+    groups_from_name and clusters_from_name (regular expressions that read names of rows or files).
     What is not chosen is guessed from names and values, and said in `Reading.guesses`; how rows of several files were
     joined is said in `Reading.notes`.
 
@@ -111,7 +116,15 @@ def takes(metric: str) -> str:
 
 def holds(metric: str, inputs: Sequence[Sequence[Path]]) -> bool:
     """Whether inputs are files of boxes, or of maps and masks, rather than tables and arrays."""
-    return reads_images(metric) and len(inputs) == 2 and READERS[task_of(metric)].takes(inputs)
+    if not reads_images(metric):
+        return False
+    return are_whole(metric, inputs) or (len(inputs) == 2 and READERS[task_of(metric)].takes(inputs))
+
+
+def are_whole(metric: str, inputs: Sequence[Sequence[Path]]) -> bool:
+    """Whether the files of one input, beside which others are empty, are such that a metric needs no other."""
+    filled = [paths for paths in inputs if paths]
+    return reads_images(metric) and len(filled) == 1 and READERS[task_of(metric)].takes_one(filled[0])
 
 
 def options_read(metric: str, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import numpy as np
 import tifffile
 from PIL import Image
 
-from openworld_metrics.reading.maps.maps import file_problems, map_reader
+from openworld_metrics.reading.maps.files import file_problems, map_reader, rules_of
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map, read_mask_values
 from tests.fuzz.contents import content, damaged_files
@@ -113,7 +113,7 @@ def run(case: Case) -> None:
 def _read_all(resize: Any) -> None:
     listed = list_anomaly_maps("maps", "masks")
     problems = file_problems(listed, resize)
-    read = map_reader(listed, resize)
+    read = map_reader(listed, rules_of(listed), resize)
     for pair in listed.pairs:
         try:
             score_map, masks = read(pair)

@@ -200,6 +200,8 @@ def in_form(metric: str) -> Face:
         return f"{'choose' if options[name].choices else 'enter'} {shown} under “{options[name].label}”"
 
     def spelled(cure: Cure) -> str:
+        if any(isinstance(value, Or) for value in cure.choices.get("columns", {}).values()):  # of a list of images
+            return f"in Python, {in_python(cure)}"
         columns = [
             f"choose {_typed(value or 'a column')} under “{labels[name]}”"
             for name, value in cure.choices.get("columns", {}).items()

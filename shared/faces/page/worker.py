@@ -30,8 +30,8 @@ from ...reading.columns.meaning import wrong_way
 from ...reading.columns.metrics import MadeOf, layout_of
 from ...reading.cures import advice_of, cures_of, reworded
 from ...reading.limits import PAGES, RefusedError
-from ...reading.maps.maps import check_sizes, read_all
-from ...reading.read import READERS, holds, options_read
+from ...reading.maps.files import check_sizes, read_all
+from ...reading.read import READERS, are_whole, holds, options_read
 from ...reading.reading import Reading
 from ...reading.reasons import out_of_memory, place_of_bug
 from ...reading.rows.inputs import split_place
@@ -278,9 +278,9 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         if twice is not None:
             raise ValueError(f"{twice.name}: expected another file, got the one that is there")
     if holds(request.metric, flat):
-        if not all(flat):
+        if not all(flat) and not are_whole(request.metric, flat):
             raise LackingError([*map(bool, flat)].index(False))
-        several = [of_input if len(of_input) > 1 else flat[place] for place, of_input in enumerate(inputs)]
+        several = [one if len(one) > 1 else paths for one, paths in zip(inputs, flat) if paths]
         reader = READERS[task_of(request.metric)]
         held = reader.read(*several, leave_out=request.leave_out, limits=PAGES, **_choices(request))
         check_sizes(held, PAGES)
@@ -336,7 +336,8 @@ def _source(request: Request, rows: Rows | None) -> Source | None:
     for models in request.files:
         files = {name: [Path(path).name for path in sorted(paths)] for name, paths in models.items()}
         places = files if len(files) > 1 and rows is None else [path for paths in files.values() for path in paths]
-        inputs.append(places[0] if isinstance(places, list) and len(places) == 1 else places)
+        if files or rows is not None:
+            inputs.append(places[0] if isinstance(places, list) and len(places) == 1 else places)
     choices: dict[str, Any] = {}
     if rows is not None:
         columns = {name: [*names] for name, names in rows.made_of.items() if [*names] != [*rows.guesses[name]]}

@@ -138,8 +138,9 @@ LAYOUTS = (
     ),
 )
 PAIR = "folders"  # a plain folder of masks: no images, no categories
-TITLES = {layout.name: layout.title for layout in LAYOUTS}
-NAMES = (*(layout.name for layout in LAYOUTS), PAIR)
+LIST = Layout(name="list", title="a list of images", images="", masks="", normal=(), marks=())  # of any places
+TITLES = {layout.name: layout.title for layout in (*LAYOUTS, LIST)}
+NAMES = (*(layout.name for layout in LAYOUTS), PAIR, LIST.name)
 
 
 def layout_of(

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ..cures import Cure
 from ..places import PICTURES, Archives, files_below
 from ..reading import Place, as_paths
+from ..reasons import some
 from ..sides import means_normal
 from .layouts import (
     IMAGES_ALONE,
@@ -180,6 +181,7 @@ class AnomalyFolder(NamedTuple):
     images: the test images of the chosen categories, sorted
     problems: of the files
     left_out: why a file is not used, by path
+    guess: a sentence on the layout, or on the columns of a list; "" without
     """
 
     tree: Tree
@@ -189,6 +191,7 @@ class AnomalyFolder(NamedTuple):
     images: list[AnomalyImage]
     problems: list[Problem]
     left_out: Mapping[Path, str]
+    guess: str = ""
 
     @property
     def layout_name(self) -> str:
@@ -208,17 +211,15 @@ def list_anomaly_images(
     it, as in archives. Returns the data set; a plain folder of masks has an image for each mask. Each file is used,
     left out for a reason, or named in a problem.
     """
-    whole, (tree, described) = tree, _described(tree, layout, needs_masks)
+    whole, (tree, described) = tree, described_in(tree, layout, needs_masks)
     files = [*whole.files.values()]
     if described is None:
         if categories:
             raise ValueError(f"categories: expected none of a plain folder of masks, got {', '.join(categories)}")
         return AnomalyFolder(tree, files, None, {tree.root.resolve().name: ""}, *_list_masks(tree))
     every = categories_of(tree.names, tree.root, described)
-    for name in categories or ():
-        if name not in every:
-            raise ValueError(f"categories: expected some of {', '.join(every)}, got {name!r}")
-    chosen = sorted(set(categories)) if categories else [*every]
+    check_categories(categories, every)
+    chosen, usual = sorted(set(categories)) if categories else [*every], described.normal
     images: list[AnomalyImage] = []
     problems: list[Problem] = []
     inside = {*tree.files.values()}
@@ -236,10 +237,19 @@ def list_anomaly_images(
         images += listed
         problems += wrong
         left_out |= unused
-    return AnomalyFolder(tree, files, described, every, images, problems, left_out)
+    called = f" Normal images are in {some(named)}." if (named := [*described.normal[len(usual) :]]) else ""
+    guess = f"The data set is laid out as {described.title} (layout {described.name}).{called}"
+    return AnomalyFolder(tree, files, described, every, images, problems, left_out, guess)
 
 
-def _described(tree: Tree, layout: str | None, needs_masks: bool) -> tuple[Tree, Layout | None]:
+def check_categories(categories: Sequence[str] | None, every: Collection[str]) -> None:
+    """Raise ValueError for a chosen category that is not there."""
+    for name in categories or ():
+        if name not in every:
+            raise ValueError(f"categories: expected some of {', '.join(every)}, got {name!r}")
+
+
+def described_in(tree: Tree, layout: str | None, needs_masks: bool) -> tuple[Tree, Layout | None]:
     """The layout of a data set, and its files, which may all lie in one of its folders; of none, the whole."""
     if layout == PAIR:
         return tree, None

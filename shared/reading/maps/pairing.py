@@ -6,6 +6,7 @@ import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from ..cures import Advice, reworded, sentence_of
 from ..limits import COMMANDS, Limits
 from ..places import PICTURES, Archives, matched
 from ..reading import IMAGES, OTHERS, Census, Input, Place, as_paths, unused
-from .layouts import Layout
+from .layouts import LIST, Layout
 from .listing import (
     ELSEWHERE,
     NOTE,
@@ -22,9 +23,11 @@ from .listing import (
     AnomalyImage,
     Problem,
     Tree,
+    described_in,
     is_archive,
     list_anomaly_images,
 )
+from .lists import SUFFIXES, ImageList, data_of_lists, lists_in, read_list
 from .names import is_note, key_of, place_of, suffix_of
 from .planes import MAP_SUFFIXES, read_mask_values
 
@@ -44,6 +47,7 @@ class AnomalyMaps(NamedTuple):
     archives: the unpacked archives that files lie in
     guessed: whether categories are folders that were taken for them
     leaves_out: whether files with problems are left out
+    guess, note: sentences on the columns of a list of the maps; is_listed, whether there is one
     """
 
     data: AnomalyFolder
@@ -54,6 +58,9 @@ class AnomalyMaps(NamedTuple):
     archives: Archives
     guessed: bool = False
     leaves_out: bool = False
+    guess: str = ""
+    note: str = ""
+    is_listed: bool = False
 
     @property
     def by_category(self) -> dict[str, Pairs]:
@@ -105,10 +112,11 @@ def check_names(listed: AnomalyMaps) -> None:
 
 def list_models(
     maps: Input,
-    data: Place | Sequence[Place],
+    data: Place | Sequence[Place] | None = None,
     *,
     layout: str | None = None,
     categories: Sequence[str] | None = None,
+    columns: Mapping[str, str | Sequence[str]] | None = None,
     needs_masks: bool = True,
     leave_out: bool = False,
     limits: Limits = COMMANDS,
@@ -120,32 +128,122 @@ def list_models(
 
     Parameters: maps, of one model, or a mapping of several by name; several folders or archives that hold the same
     names are models, too, unless the data set is in archives of the same names; data, of all categories or of one, or
-    masks alone; layout, one of `NAMES` of `layouts`, by default recognised; categories, by default all; needs_masks,
-    whether an anomalous image without a mask is a problem; leave_out, whether files whose names are a problem are left
-    out, with all of their image. Raises ValueError for unknown places, layouts and categories.
+    masks alone, or a list of the images; None for maps in lists that have the masks, too: each column of maps of a list
+    is a model; layout, one of `NAMES` of `layouts`, by default recognised; categories, by default all; columns, of
+    lists, as of `read_list`; needs_masks, whether an anomalous image without a mask is a problem; leave_out, whether
+    files whose names are a problem are left out, with all of their image. Raises ValueError for unknown places, layouts
+    and categories.
     """
     archives = Archives(limits)
     with archives.naming():
-        places = as_paths(data, "data")
+        places = [] if data is None else as_paths(data, "data")
         models = _models(maps, places, archives)
         every = {path.resolve() for paths in models.values() for path in paths}
-        for name, paths in [(MASKS, places), *((MAPS, paths) for paths in models.values())]:
+        for name, paths in [
+            *([] if data is None else [(MASKS, places)]),
+            *((MAPS, paths) for paths in models.values()),
+        ]:
             if not paths:
                 raise ValueError(f"{name}: expected a folder, an archive or files, got none")
         if shared := next((path for path in places if path.resolve() in every), None):
             raise ValueError(f"{shared}: expected maps in another folder than their masks, got one folder for both")
-        files = Tree.of(places, archives, but=every)
-        folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
-        listed = {
-            name: find_maps(Tree.of(paths, archives, but=places), folder, archives) for name, paths in models.items()
-        }
+        trees = {name: Tree.of(paths, archives, but=places) for name, paths in models.items()}
+        read = partial(_read_lists, archives=archives, columns=columns, needs_masks=needs_masks)
+        lists = {name: read(tree, alone=data is None) for name, tree in trees.items()}
+        files = Tree.of(places, archives, but=every) if places else None
+        of_data = [] if files is None else read(files, of_data=True, layout=layout)
+        lacking = next((name for name, held in lists.items() if files is None and not held), None)
+        if lacking is not None:
+            raise ValueError(f"{models[lacking][0]}: expected a data set of the maps, or a list of images, got neither")
+        if columns and not (of_data or any(lists.values())):
+            raise ValueError(f"columns: expected none without a list of images, got {', '.join(columns)}")
+        if files is not None and not of_data:
+            folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
+        else:
+            folder = data_of_lists([*of_data, *chain(*lists.values())], categories)
+        listed = {name: find_maps(tree, folder, archives) for name, tree in trees.items() if not lists[name]}
+        if len(models) == 1:  # whose name says less than its columns do
+            lists = {"": [*chain(*lists.values()), *of_data]}
+        elif of_data:
+            lists[""] = of_data
+        for name, of_model in lists.items():
+            listed |= _models_of_lists(of_model, folder, archives, name)
+        if not listed:
+            raise ValueError(f"{folder.tree.root}: expected a column of maps, as .tiff, .npy, .npz or .png, got none")
         listed = _aligned(listed)
         if leave_out:
             listed = {name: _without_problems(each) for name, each in listed.items()}
         return {name: _with_categories(each) for name, each in listed.items()} if layout is None else listed
 
 
-def list_anomaly_maps(maps: Place | Sequence[Place], data: Place | Sequence[Place], **choices: Any) -> AnomalyMaps:
+def _read_lists(
+    tree: Tree,
+    *,
+    archives: Archives,
+    columns: Mapping[str, str | Sequence[str]] | None,
+    needs_masks: bool,
+    alone: bool = False,
+    of_data: bool = False,
+    layout: str | None = None,
+) -> list[ImageList]:
+    """The lists of images among files: if these are tables, or those of lists `alone`, or a data set in no layout."""
+    are_tables = all(suffix_of(name) in SUFFIXES for name in tree.names)
+    if not (are_tables or alone or layout == LIST.name or (of_data and layout is None and _is_unknown(tree))):
+        return []
+    inside = any(tree.root.is_relative_to(folder) for folder in archives.folders)
+    how: dict[str, Any] = {"columns": columns, "needs_masks": needs_masks, "alone": inside, "limits": archives.limits}
+    return [read_list(name, tree, **how) for name in lists_in(tree)]
+
+
+def _is_unknown(tree: Tree) -> bool:
+    """Whether a folder is in none of the layouts of data sets."""
+    try:
+        return described_in(tree, None, needs_masks=True)[1] is None
+    except ValueError:
+        return True
+
+
+def _models_of_lists(
+    lists: Sequence[ImageList], data: AnomalyFolder, archives: Archives, name: str = ""
+) -> dict[str, AnomalyMaps]:
+    """The maps of each column of lists as a model: by its column, or by its list where the columns have one name.
+
+    name: of the model, or of several, ahead of their columns; "" for a model that is alone
+    """
+    lists = [listed for listed in lists if listed.maps]
+    columns = [column for listed in lists for column in listed.maps]
+    each_alone = all(len(listed.maps) == 1 for listed in lists)
+    stems = [listed.path.stem for listed in lists]
+    models: dict[str, AnomalyMaps] = {}
+    for listed in lists:
+        of_list = listed.path.stem if stems.count(listed.path.stem) == 1 else str(listed.path)
+        there, problems = listed.of(data)
+        for column, maps in listed.maps.items():
+            if name:
+                called = name if len(columns) == 1 else f"{name}: {column}"
+            elif len({*columns}) == len(columns):
+                called = column
+            else:
+                called = of_list if each_alone else f"{of_list}: {column}"
+            pairs = [(there[key], path) for key, path in maps.items() if key in there]
+            with_map, row_of = {image.key for image, _ in pairs}, {there[key].key: listed.rows[key] for key in there}
+            of_list_alone = [] if listed.problems is data.problems else listed.problems
+            wrong = [*data.problems, *of_list_alone, *problems]
+            for image in (image for image in data.images if image.key not in with_map):
+                text = f"expected its map ({column}) in {row_of.get(image.key, listed.path.name)}, got none"
+                wrong.append(Problem([*image.files, listed.path][0], text, "without a map"))
+            pairs.sort(key=lambda pair: pair[0].key)
+            tree = Tree(listed.path, {str(path): path for path in maps.values()})
+            left_out = {**data.left_out, **listed.left_out}
+            models[called] = AnomalyMaps(
+                data, tree, pairs, wrong, left_out, archives, guess=listed.guess, note=listed.note, is_listed=True
+            )
+    return models
+
+
+def list_anomaly_maps(
+    maps: Place | Sequence[Place], data: Place | Sequence[Place] | None = None, **choices: Any
+) -> AnomalyMaps:
     """Find the test images of a data set, their masks and a model's maps; see `list_models`."""
     (listed,) = list_models({MAPS: maps}, data, **choices).values()
     return listed
@@ -322,6 +420,8 @@ def _pair_images(
         named = [defects[word] for word in words if word in defects]
         stem, path = place_of(file).rpartition("/")[2], tree.path(file)
         same = [image for image in by_stem.get(stem, []) if not named or image.defect == named[0]]
+        if len(same) > 1:  # images in a folder that no defect names
+            same = [image for image in same if PurePosixPath(image.name).parent.name in folders] or same
         if not same:
             problems.append(Problem(path, "expected an image of that name and folder, got none", "without an image"))
         elif len(same) > 1:

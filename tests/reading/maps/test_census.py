@@ -16,7 +16,7 @@ import pytest
 
 from openworld_metrics import read as read_files
 from openworld_metrics.reading.cures import CurableError
-from openworld_metrics.reading.maps.maps import file_problems, map_reader
+from openworld_metrics.reading.maps.files import file_problems, map_reader, rules_of
 from openworld_metrics.reading.maps.pairing import AnomalyMaps, list_anomaly_maps
 from openworld_metrics.reading.reading import Census
 from openworld_metrics.suites import evaluate_anomaly_folder
@@ -151,7 +151,7 @@ def of_command(listed: AnomalyMaps) -> list[tuple[bytes, bytes]]:
     """The contents of all pairs, or the error."""
     if problems := file_problems(listed):
         raise ValueError(problems[0])
-    read = map_reader(listed)
+    read = map_reader(listed, rules_of(listed))
     contents = [read(pair) for pair in listed.pairs]
     return sorted((score_map.tobytes(), masks.mask.tobytes()) for score_map, masks in contents)
 

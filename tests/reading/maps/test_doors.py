@@ -17,8 +17,9 @@ from openworld_metrics import AnomalySuite
 from openworld_metrics.faces.page import worker
 from openworld_metrics.reading.cures import CurableError, Cure, cures_of
 from openworld_metrics.reading.limits import Limits, RefusedError
-from openworld_metrics.reading.maps.maps import Maps, check_sizes, read_all, read_maps
+from openworld_metrics.reading.maps.files import Maps, check_sizes, read_all
 from openworld_metrics.reading.maps.planes import MAP_SUFFIXES, MASK_SUFFIXES
+from openworld_metrics.reading.maps.reading import read_maps
 from openworld_metrics.reading.reading import Census
 from tests.conftest import Run
 from tests.reading.maps.trees import SHAPE, TREES, write_image, write_map, write_mask, write_tree
@@ -307,13 +308,13 @@ def test_files_are_read_when_they_are_asked_for(tmp_path: Path, monkeypatch: pyt
     pairs(tmp_path, *map(str, range(9)))
     opened: list[str] = []
     for name in ("read_map", "read_masks"):
-        original: Any = getattr(__import__("openworld_metrics.reading.maps.maps", fromlist=[name]), name)
+        original: Any = getattr(__import__("openworld_metrics.reading.maps.files", fromlist=[name]), name)
 
         def counted(*arguments: Any, name: str = name, original: Any = original) -> Any:
             opened.append(name)
             return original(*arguments)
 
-        monkeypatch.setattr(f"openworld_metrics.reading.maps.maps.{name}", counted)
+        monkeypatch.setattr(f"openworld_metrics.reading.maps.files.{name}", counted)
     columns = read_maps(tmp_path / "maps", tmp_path / "data").columns
     assert opened == ["read_masks"] * 4
     opened.clear()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from openworld_metrics.reading.maps.maps import file_problems, resized_map
+from openworld_metrics.reading.maps.files import file_problems, resized_map
 from openworld_metrics.reading.maps.pairing import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
 from openworld_metrics.suites import evaluate_anomaly_folder

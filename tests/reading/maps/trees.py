@@ -15,8 +15,8 @@ from openworld_metrics import AnomalySuite, read
 from openworld_metrics.answers.answers import shown_of
 from openworld_metrics.answers.folders import CHOICES, Folders, compute_maps, needs_masks
 from openworld_metrics.answers.subject import subject_of
-from openworld_metrics.reading.maps.maps import reading_of
 from openworld_metrics.reading.maps.pairing import list_models
+from openworld_metrics.reading.maps.reading import reading_of
 from openworld_metrics.suites import evaluate_anomaly_folder
 
 CATEGORIES = ("nut", "screw")
@@ -242,6 +242,19 @@ def _folders(made: list[Drawn], data: Path, maps: Path) -> None:
         write_map(maps / f"{stem}.npy", one.score_map)
 
 
+def _list(made: list[Drawn], data: Path, maps: Path) -> None:
+    rows = ["picture,mask,defect type,object"]
+    for one in made:
+        stem = f"{one.category}_{one.defect or 'fine'}_{one.number}"
+        write_image(data / "pictures" / f"{stem}.png")
+        if one.defect:
+            write_mask(data / "masks" / f"{one.number}" / f"{stem}.png", one.mask)
+        mask = f"masks/{one.number}/{stem}.png" if one.defect else ""
+        rows.append(f"pictures/{stem}.png,{mask},{one.defect or 'ok'},{one.category}")
+        write_map(maps / one.category / f"{stem}.tiff", one.score_map)
+    (data / "images.csv").write_text("\n".join(rows) + "\n")
+
+
 class Tree(NamedTuple):
     """How a scene is written as a layout: its defects, the function, and whether results are by defect."""
 
@@ -260,6 +273,7 @@ TREES = {
     "visa-prepared": Tree(("bad",), _mvtec_like("good", "")),
     "btad": Tree(("ko",), _mvtec_like("ok", "", ".bmp")),
     "folders": Tree(("crack",), _folders),
+    "list": Tree(("crack", "hole"), _list),
 }
 
 
