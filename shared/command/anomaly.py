@@ -153,7 +153,8 @@ def anomaly(
     reading = reading_of(models, groups=True, **choices, **clusters)
     if reading.doubt:
         warn(reading.doubt)
-    for note in reading.joined:
+    unused = dict.fromkeys(model.note for model in models.values() if model.note)
+    for note in [*unused, *reading.joined]:
         complain(f"note: {note}")
     # automatic intervals are shown and reported, but not saved: results do not depend on the terminal
     computed = compute_maps(

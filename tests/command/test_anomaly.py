@@ -281,7 +281,7 @@ def test_what_is_wrong(made: list[Drawn], run: Run) -> None:
     assert line(*FILES, "--per-image", "x.txt") == "--per-image: expected a file ending in .csv, got x.txt"
     assert line(*FILES, "--report", "maps/x") == "maps/x: expected a report outside of maps, which is an input"
     assert line(*FILES, "--image-reduction", "0") == "image_reduction: expected an int of at least 1, got 0"
-    assert line("--maps", "maps") == "Missing option '--data'."
+    assert line("--maps", "maps") == "maps: expected a data set of the maps, or a list of images, got neither"
     assert line(*FILES, "--compare", "nowhere") == "nowhere: expected a folder of maps, got none"
     Path("other/nut/test/hole/000.tiff").write_bytes(b"")
     assert line(*FILES, "--compare", "other") == "other: other/nut/test/hole/000.tiff: not a TIFF file: header=b''"

@@ -303,9 +303,9 @@ def test_several_models(tmp_path: Path) -> None:
 def test_files_are_read_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each map once, and a mask once, if both columns are taken whole; an entry or a slice, only its own files.
 
-    Before that, the first masks are looked at, four at most, since they may be inverted.
+    Before that, the first masks are looked at, four at most, since they may be inverted, and are not read again.
     """
-    pairs(tmp_path, *map(str, range(9)))
+    pairs(tmp_path, *map(str, range(12)))
     opened: list[str] = []
     for name in ("read_map", "read_masks"):
         original: Any = getattr(__import__("openworld_metrics.reading.maps.files", fromlist=[name]), name)
@@ -322,7 +322,7 @@ def test_files_are_read_when_they_are_asked_for(tmp_path: Path, monkeypatch: pyt
     assert len(columns["predictions"][2:4]) == len(columns["references"][2:4]) == 2
     assert opened.count("read_map") == 2
     AnomalySuite().compute(**columns)
-    assert (opened.count("read_map"), opened.count("read_masks")) == (11, 5)
+    assert (opened.count("read_map"), opened.count("read_masks")) == (14, 2)
 
 
 def test_void_and_resized_on_the_page(tmp_path: Path) -> None:
