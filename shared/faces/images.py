@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from ..answers.anomaly import KINDS
 from ..answers.answer import Box, Image
+from ..answers.worst_images import KINDS
 from ..reading.sides import means_normal
 
 OUTCOMES: Mapping[str, str] = {  # the meaning of each role of a box

@@ -13,7 +13,7 @@ import pytest
 from PIL import Image as Pixels
 
 from openworld_metrics.anomaly.anomaly_suite import AnomalySuite
-from openworld_metrics.answers import anomaly, pictures
+from openworld_metrics.answers import pictures, worst_images
 from openworld_metrics.answers.anomaly import SUBJECT
 from openworld_metrics.answers.answer import Bars, Curves, Histogram
 from openworld_metrics.answers.decisions import number_at
@@ -193,7 +193,7 @@ def test_an_image_in_several_groups_is_one() -> None:
 def test_masks_of_defects_are_united() -> None:
     masks = np.zeros((2, 3, 3), int)
     masks[0, 0], masks[1, :, 0], masks[1, 2, 2] = 1, 1, VOID
-    anomalous, void = anomaly.united({"masks": masks, "saturation_areas": [1, 1]}, VOID)
+    anomalous, void = worst_images.united({"masks": masks, "saturation_areas": [1, 1]}, VOID)
     assert anomalous.astype(int).tolist() == [[1, 1, 1], [1, 0, 0], [1, 0, 0]]
     assert void.astype(int).tolist() == [[0, 0, 0], [0, 0, 0], [0, 0, 1]]
 

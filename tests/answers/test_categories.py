@@ -14,7 +14,7 @@ import pytest
 from PIL import Image as Pixels
 
 from openworld_metrics import AnomalySuite, compare, read
-from openworld_metrics.answers import anomaly, pictures
+from openworld_metrics.answers import pictures, worst_images
 from openworld_metrics.answers.answer import Bars, Matrix
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.computing import compute_models
@@ -91,7 +91,7 @@ def test_each_category_is_decided_at_a_threshold_of_its_own(folder: Path) -> Non
         called = group.samples["called"]
         assert sum(called[:EACH]) + sum(called[EACH:]) == sum(called)
     kinds = [image.kind for image in answer.images]
-    assert kinds == sorted(kinds, key=[*anomaly.KINDS].index)
+    assert kinds == sorted(kinds, key=[*worst_images.KINDS].index)
     assert sum(kind == "missed" for kind in kinds) == sum(min(own, 5) for own, _ in expected)
     assert sum(kind == "alarm" for kind in kinds) == sum(min(own, 5) for _, own in expected)
 
@@ -156,16 +156,16 @@ def test_pictures_wait_until_they_are_looked_at(folder: Path, monkeypatch: pytes
 
 
 def test_files_are_read_once_for_numbers(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from openworld_metrics.reading.maps import maps
+    from openworld_metrics.reading.maps import files
 
     read_files: list[Any] = []
-    one = maps.read_map
+    one = files.read_map
 
     def counted(path: Path) -> Any:
         read_files.append(path)
         return one(path)
 
-    monkeypatch.setattr(maps, "read_map", counted)
+    monkeypatch.setattr(files, "read_map", counted)
     reading = read("anomaly_suite", folder / "maps", folder / "data")
     subject = subject_of("anomaly_suite")
     compute_models(subject, reading, {**subject.metric.options, **reading.options}, intervals=False)
