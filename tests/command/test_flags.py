@@ -197,6 +197,7 @@ WRONG: Mapping[str, tuple[list[str], Mapping[str, str]]] = {
         ["--maps", "maps", "--data", "data"],
         {
             **dict.fromkeys(("--maps", "--data", "--compare"), NONE),
+            **dict.fromkeys(("--images", "--predictions", "--references", "--image-labels", "--groups"), "yak"),
             "--layout": "yak",
             "--category": "yak",
             **dict.fromkeys(("--resize", "--mask-threshold"), "yak"),

@@ -181,7 +181,7 @@ def holds_maps(place: Path) -> bool:
 
 
 def lists_in(tree: Tree) -> list[str]:
-    """The lists among the files of a folder: those that lie highest."""
+    """The lists among the files of a folder, in the highest folder that has any."""
     tables = [name for name in tree.names if suffix_of(name) in SUFFIXES]
     for depth in sorted({name.count("/") for name in tables}):
         if listed := [name for name in tables if name.count("/") == depth and is_list(tree.files[name])]:
@@ -231,7 +231,7 @@ def read_list(
 
 
 def _word(header: str) -> str:
-    """What a header says its column holds, in lower case and in one word.
+    """The subject of a header, in lower case and in one word.
 
     >>> _word("Image_Path"), _word("ground truth"), _word("defect type"), _word("filename"), _word("map_knn")
     ('image', 'groundtruth', 'defect', 'file', 'mapknn')
@@ -293,7 +293,7 @@ def _holds_files(table: Table, name: str, suffixes: frozenset[str]) -> bool:
 
 
 def _paths(cell: Any) -> list[str]:
-    """The paths of a cell, which may be those of several masks."""
+    """The paths of a cell, which may name several masks."""
     if isinstance(cell, (list, tuple)):
         return [path for one in cell for path in _paths(one)]
     if not isinstance(cell, str) or is_blank(cell):
@@ -422,7 +422,7 @@ class _Repetitions:
         self.rows, self.images, self.files = rows, dict[Any, int](), dict[tuple[str, Path], int]()
 
     def check(self, row: int, image: AnomalyImage, maps: Mapping[str, Path]) -> None:
-        """Raise ValueError, with the row, for what an earlier row has."""
+        """Raise ValueError, with the row, for an image or a map of an earlier row."""
         at = self.rows.at(row)
         other = self.images.setdefault(image.key, row)
         if other != row:

@@ -156,7 +156,8 @@ def list_models(
         if lacking is not None:
             raise ValueError(f"{models[lacking][0]}: expected a data set of the maps, or a list of images, got neither")
         if columns and not (of_data or any(lists.values())):
-            raise ValueError(f"columns: expected none without a list of images, got {', '.join(columns)}")
+            got = ", ".join(f"{role} {name}" for role, name in columns.items())
+            raise ValueError(f"columns: expected none without a list of images, got {got}")
         if files is not None and not of_data:
             folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
         else:
@@ -186,7 +187,7 @@ def _read_lists(
     of_data: bool = False,
     layout: str | None = None,
 ) -> list[ImageList]:
-    """The lists of images among files: if these are tables, or those of lists `alone`, or a data set in no layout."""
+    """The lists of images among files that are tables, hold lists `alone`, or are a data set in no layout."""
     are_tables = all(suffix_of(name) in SUFFIXES for name in tree.names)
     if not (are_tables or alone or layout == LIST.name or (of_data and layout is None and _is_unknown(tree))):
         return []

@@ -1,4 +1,4 @@
-"""The reading of anomaly maps and masks: columns of anomaly_suite, category by category, and what a record says."""
+"""The reading of anomaly maps and masks: columns of anomaly_suite, category by category, and their record."""
 
 from __future__ import annotations
 
