@@ -156,7 +156,8 @@ def list_models(
         if lacking is not None:
             raise ValueError(f"{models[lacking][0]}: expected a data set of the maps, or a list of images, got neither")
         if columns and not (of_data or any(lists.values())):
-            got = ", ".join(f"{role} {name}" for role, name in columns.items())
+            role, names = next(iter(columns.items()))
+            got = f"{role} {names if isinstance(names, str) else ', '.join(names)}"
             raise ValueError(f"columns: expected none without a list of images, got {got}")
         if files is not None and not of_data:
             folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
