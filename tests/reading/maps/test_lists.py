@@ -155,6 +155,8 @@ def test_two_models(rows: list[dict[str, str]], run: Run, tmp_path: Path) -> Non
     of_two = results_of(run, "compare", "anomaly_suite", "set.csv", *DRAWN)
     assert of_two["difference"]
     assert results_of(run, "compare", "anomaly_suite", "a.csv", "b.csv", *DRAWN) == of_two
+    columns = ("--first-predictions", "knn", "--second-predictions", "msp")
+    assert results_of(run, "compare", "anomaly_suite", "set.csv", *columns, *DRAWN) == of_two
     for inputs, names in (
         ((["a.csv", "b.csv"],), ["a", "b"]),
         (("a.csv", "b.csv"), ["a", "b"]),
