@@ -16,6 +16,7 @@ from ..anomaly.rates import level_sides
 from ..anomaly.regions import regions_of
 from ..arrays.arrays import exceeds
 from ..extras import extra
+from ..metric.rounding import score_text
 from ..ranking.counts import Side
 from ..reading.maps.files import Maps
 from .answer import Group, Image, Pictures, Worst
@@ -119,12 +120,12 @@ class Judged:
 def score_beside(score: float, threshold: str) -> str:
     """A score as short text on its own side of a threshold, which is text too.
 
-    >>> score_beside(12.6, "9.3"), score_beside(0.30004, "0.30003"), score_beside(-1e-9, "-inf")
-    ('12.6', '0.30004', '-1e-09')
+    >>> score_beside(12.6, "9.3"), score_beside(0.30004, "0.30003"), score_beside(1404, "1400")
+    ('12.6', '0.30004', '1404')
     """
     if not threshold:
-        return f"{score:.3g}"
-    texts = (f"{score:.{digits}g}" for digits in range(3, 18))
+        return score_text(score)
+    texts = (score_text(score, digits) for digits in range(3, 18))
     return next((text for text in texts if (float(text) > float(threshold)) == (score > float(threshold))), repr(score))
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from ..answers.answer import NO_DIFFERENCE, Difference, Number
 from ..extras import extra
 from ..metric.results import Count, Rate, Summary
-from ..metric.rounding import arrow, interval_text, number_text, signed_text, with_arrow
+from ..metric.rounding import arrow, interval_text, number_text, score_text, signed_text, with_arrow
 from ..written.results import direction_of
 
 if TYPE_CHECKING:
@@ -454,7 +454,7 @@ def _place(value: float, axis: tuple[float, float]) -> int:
 def _scale(axis: tuple[float, float], factor: int) -> str:
     """The labels above the drawings: the ends of the axis times a factor, and 0."""
     zero, line = _place(0.0, axis), [" "] * _DRAWN
-    low, high = (f"{factor * end:+.2g}" for end in axis)
+    low, high = (f"{'+' if end > 0 else ''}{score_text(factor * end, 2)}" for end in axis)
     if zero > len(low):
         line[: len(low)] = low
     if _DRAWN - 1 - zero > len(high):

@@ -23,6 +23,7 @@ from ...arrays.arrays import reads_as_number
 from ...loading import METRICS, metric_class, task_of
 from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
+from ...metric.rounding import score_text
 from ...reading.boxes.dataset import class_ids
 from ...reading.columns.cells import num_dimensions
 from ...reading.columns.kinds import FLIPPED
@@ -413,7 +414,7 @@ def _shortened(names: Sequence[str]) -> str:
 
 
 def _cell(value: Any) -> str:
-    text = f"{value:.5g}" if isinstance(value, (float, np.floating)) else str(value)
+    text = score_text(float(value), 5) if isinstance(value, (float, np.floating)) else str(value)
     return text if len(text) <= _CELL else f"{text[: _CELL - 1]}…"
 
 
