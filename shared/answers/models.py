@@ -57,7 +57,7 @@ def models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Mark
     keys = [key for key, result in every.items() if kind_of(result).get("higher") is not None] or [*every]
     names, rows = [*summaries], [summary.results for summary in summaries.values()]
     best = [(names.index(name), key) for key, alike in marks.items() if isinstance(key, str) for name in alike]
-    return _table(f"{len(names)} {plural(subject.noun)}", subject.noun, names, rows, keys, best)
+    return _table(f"All numbers of {len(names)} {plural(subject.noun)}", subject.noun, names, rows, keys, best)
 
 
 def group_table(subject: Subject, computed: Computed) -> Table:

@@ -123,7 +123,7 @@ def comparison(answer: Answer, *, choice: bool = True) -> str:
     return rendered(
         "comparison",
         answer=answer,
-        title=_counted(len(answer.models), answer.noun),
+        title=counted(len(answer.models), answer.noun),
         columns=columns,
         rows=rows,
         choice=choice,
@@ -176,10 +176,10 @@ def _axis(points: Sequence[float]) -> tuple[float, float, int]:
     return round(ends[0], digits), round(ends[1], digits), digits
 
 
-def _counted(count: int, noun: str) -> str:
+def counted(count: int, noun: str) -> str:
     """A number of things as a title.
 
-    >>> _counted(2, "set of maps"), _counted(20, "model")
+    >>> counted(2, "set of maps"), counted(20, "model")
     ('Two sets of maps', '20 models')
     """
     return f"{_WORDS[count] if count < len(_WORDS) else f'{count:,}'} {plural(noun)}"
@@ -243,12 +243,19 @@ def numbers(answer: Answer) -> str:
 
 def tables(answer: Answer) -> str:
     """The models or groups side by side, and all other tables, folded; "" without tables."""
-    side_by_side, titles = answer.side_by_side, titles_of(answer)
+    side_by_side, titles = beside(answer), titles_of(answer)
     if side_by_side is None and not answer.tables:
         return ""
-    beside = None if side_by_side is None else table(side_by_side, titles, most=MAX_ROWS)
+    shown = None if side_by_side is None else table(side_by_side, titles, most=MAX_ROWS)
     others = [(one.title, table(one, titles, most=MAX_ROWS)) for one in answer.tables]
-    return rendered("tables", title="" if side_by_side is None else side_by_side.title, beside=beside, others=others)
+    return rendered("tables", title="" if side_by_side is None else side_by_side.title, beside=shown, others=others)
+
+
+def beside(answer: Answer) -> Table | None:
+    """The models or groups side by side; None where the comparison of the models has the same numbers."""
+    table = answer.side_by_side
+    compared = {answer.noun, *answer.leading[:MAX_COMPARED]} if len(answer.models) > 1 else set()
+    return None if table is not None and {*table.columns} <= compared else table
 
 
 def titles_of(answer: Answer) -> dict[str, str]:

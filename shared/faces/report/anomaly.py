@@ -66,7 +66,7 @@ def write_anomaly_report(
     of_files = [note for note in answer.notes if note in reading.notes and note != f"{reading.doubt}."]
     shown = replace(answer, notes=[*(note for note in answer.notes if note not in of_files), *more])
     folds: dict[str, Sequence[Block]] = {
-        "All numbers by category": _all_by_category(computed),
+        "All numbers by category": _all_by_category(computed) if len(computed.reading.category_names) > 1 else [],
         "Files": [frame.text(*of_files)],
         "Options and versions": [frame.facts(_options(computed, answer))],
     }

@@ -36,12 +36,13 @@ def report_html(
 ) -> str:
     """The report of an answer, as one HTML file that needs no other.
 
-    title: by default the metric and the model shown
+    title: by default the metric and its model, or how many there are
     command: what wrote it; lines, facts on the data, by default the question and the data of the answer
     sections: between the first screen and the details, by default those of all parts of the answer
     folds: more details, by name; date, by default now; face, how cures of notes are spelled
     """
-    shown = title or ": ".join(filter(None, [answer.metric, answer.model]))
+    models = html.counted(len(answer.models), answer.noun).lower() if len(answer.models) > 1 else answer.model
+    shown = title or ": ".join(filter(None, [answer.metric, models]))
     facts_shown = lines or [answer.question, answer.data]
     all_sections = [*(_sections(answer) if sections is None else sections), _details(answer, folds)]
     return frame.page_html(shown, command, facts_shown, _head(answer, face), all_sections, date=date)
@@ -54,7 +55,8 @@ def _head(answer: Answer, face: Face) -> list[Block]:
 
 
 def _sections(answer: Answer) -> list[Section]:
-    titles, beside = html.titles_of(answer), answer.side_by_side
+    titles = html.titles_of(answer)
+    beside = answer.side_by_side if len(answer.models) == 2 else html.beside(answer)  # a pair has no intervals of each
     sections = [_decisions_section(answer), _figures_section(answer), images_section(answer.images)]
     if beside is not None:
         lead = "Bold marks the best, and all not clearly worse." if beside.best else ""

@@ -137,7 +137,7 @@ def _fates_section(computed: Computed, errors: BoxErrors) -> Section:
     drawn = answer.fates(computed)
     cards = [frame.chart(drawn, note=""), *map(frame.chart, answer.confusions(errors))]
     lead = capital(f"{drawn.note}.")
-    return Section("Errors", "Where the objects went", [frame.grid(*cards, columns=len(cards))], lead)
+    return Section("Errors", "Errors", [frame.grid(*cards, columns=len(cards))], lead)
 
 
 def _decisions_section(errors: BoxErrors, says: bool) -> Section:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 import pytest
 
-from openworld_metrics.answers.answer import Answer, Difference, Image
+from openworld_metrics.answers.answer import Answer, Difference, Image, Table
 from openworld_metrics.faces import html as parts
 from openworld_metrics.faces.images import filter_key
 from openworld_metrics.faces.report import report_html
@@ -45,7 +45,7 @@ def test_a_page_is_whole_and_needs_no_network(html: str) -> None:
     assert not re.search(r'(src|href)="(?!data:|#)', html)
     assert "22 November 2026, 13:12 UTC" in html
     assert re.search(r"openworld-metrics \d+\.\d+", html)
-    assert "<h1>ood_bench: knn</h1>" in html
+    assert "<h1>ood_bench: three detectors</h1>" in html
     ids = re.findall(r'<section id="(.*?)"', html)
     assert ids == re.findall(r'<a href="#(.*?)"', html)
     for tag in ("section", "div", "table", "figure", "button", "details", "p", "main", "span", "i", "tr", "td", "th"):
@@ -113,6 +113,18 @@ def test_more_models_have_their_intervals_and_no_choice(html: str) -> None:
     assert "Three detectors" in head
     assert "<input" not in head
     assert head.count('<div class="verdict">') == 1
+
+
+def test_numbers_that_are_compared_stand_once() -> None:
+    """The models side by side are shown where they have more numbers than their comparison, or where it has no ends."""
+    whole = sample()
+    models = [*whole.models]
+    columns = {whole.noun: models, **{key: [0.5] * len(models) for key in whole.leading[: parts.MAX_COMPARED]}}
+    alike = replace(whole, side_by_side=Table("Side by side", columns))
+    more = replace(whole, side_by_side=Table("Side by side", {**columns, "f1_score": [0.5] * len(models)}))
+    for answer, number in ((alike, 0), (more, 1)):
+        assert report_html(answer).count("<h2>Side by side</h2>") == number
+        assert parts.tables(answer).count("<h2>Side by side</h2>") == number
 
 
 def test_one_model_without_the_rest() -> None:

@@ -106,10 +106,12 @@ def test_a_report(kind: str, browser: Any, tmp_path: Path) -> None:
         tab.emulate_media(color_scheme=scheme)
         tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         assert tab.evaluate("document.documentElement.scrollWidth") == width
-        assert tab.evaluate(CUT_OFF, ".card, .tile, summary, .contents") == []  # others scroll
+        assert tab.evaluate(CUT_OFF, ".card, .tile, summary, .contents, .headline dl") == []  # others scroll
         if (width, scheme) in ((1280, "light"), (400, "dark")):
             violations = Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]
             assert [(each["id"], each["nodes"][0]["html"]) for each in violations] == []
+    titles = tab.locator("h2").all_inner_texts()
+    assert len({*titles}) == len(titles)
     assert {url.partition(":")[0] for url in asked} <= {"file", "data"}
     check_print(tab)
     tab.close()
@@ -136,9 +138,11 @@ def check_print(tab: Any) -> None:
     tab.emulate_media(media="print", color_scheme="dark")
     tab.evaluate("dispatchEvent(new Event('beforeprint'))")
     assert tab.locator("details:not([open])").count() == 0
-    assert tab.evaluate(CUT_OFF, ".card, .scroll, .contents") == []
+    assert tab.evaluate(CUT_OFF, ".card, .scroll, .contents, .headline dl") == []
     assert tab.evaluate("document.documentElement.scrollWidth") == 690
     assert tab.evaluate(BROKEN) == []
+    lines = tab.locator(".headline .ends").evaluate_all("all => all.map(one => one.offsetHeight)")
+    assert max(lines, default=0) < 25
     assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     tab.evaluate("dispatchEvent(new Event('afterprint'))")
     assert tab.locator("details[open]").count() == 0
