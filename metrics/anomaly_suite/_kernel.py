@@ -3182,10 +3182,13 @@ def quantities(
 ) -> dict[str, Any]:
     """Values of the wanted quantities, by name, from one pass over the counts of two sides."""
     cuts, both = cuts_of(positives, negatives), (wanted, of_negatives)
-    threads = threads_for(sum(cuts[-1])) if isinstance(positives.scores, np.ndarray) else 1
-    parts = parts_of(len(cuts) - 1, min(4 * threads, (len(cuts) + 1) // 2) if threads > 1 else 1)
-    pieces = [partial(_parts_of_runs, positives, negatives, both, cuts[p.start : p.stop + 1]) for p in parts[::-1]]
-    by_piece = in_threads(pieces, threads)
+    if len(cuts) == 2:  # one block, such as a resample of few rows
+        by_piece = [_parts_of_runs(positives, negatives, both, cuts)]
+    else:
+        threads = threads_for(sum(cuts[-1])) if isinstance(positives.scores, np.ndarray) else 1
+        parts = parts_of(len(cuts) - 1, min(4 * threads, (len(cuts) + 1) // 2) if threads > 1 else 1)
+        pieces = [partial(_parts_of_runs, positives, negatives, both, cuts[p.start : p.stop + 1]) for p in parts[::-1]]
+        by_piece = in_threads(pieces, threads)
     values = {}
     for second, (quantity_of, *totals) in enumerate(
         ((wanted, positives.total, negatives.total), (of_negatives, negatives.total, positives.total))
