@@ -26,19 +26,16 @@ from ..places import METHODS, PICTURES
 from ..reasons import named
 from ..sides import means_normal
 from ..tables.files import Lines, Table, read_table, whole
-from .layouts import IMAGES_ALONE, LIST
+from .layouts import IMAGES_ALONE
 from .listing import (
-    ELSEWHERE,
-    NOTE,
     OUTSIDE,
     AnomalyFolder,
     AnomalyImage,
     Problem,
     Tree,
-    check_categories,
     is_archive,
 )
-from .names import is_note, place_of, suffix_of
+from .names import place_of, suffix_of
 from .planes import MAP_SUFFIXES, MASK_SUFFIXES
 
 # what a column holds, by the name of its choice, and the words of its header, the likeliest first
@@ -54,7 +51,7 @@ _ENDS = re.compile(r"(?<=.)(path|file|filename|name|type|class)$")  # of headers
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 _FILES = MASK_SUFFIXES | MAP_SUFFIXES
 _BETWEEN = ";"  # masks of one image
-_UNLISTED = "not in the list"
+UNLISTED = "not in the list"
 _SIDES = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}  # of labels in a column
 Key = tuple[str, str]  # of an image: its category and its name
 
@@ -124,30 +121,6 @@ def _are_alike(one: Sequence[Path], other: Sequence[Path]) -> bool:
     """Whether files are the same, or hold the same."""
     pairs = [(a, b) for a, b in zip(one, other) if a.resolve() != b.resolve()]
     return len(one) == len(other) and all(a.is_file() and b.is_file() and cmp(a, b, shallow=False) for a, b in pairs)
-
-
-def data_of_lists(lists: Sequence[ImageList], categories: Sequence[str] | None = None) -> AnomalyFolder:
-    """The data set of lists of the same images: that of the first with masks, else of the first.
-
-    Parameters: categories, those to take; by default all. Raises ValueError for several lists without images, and for
-    a category that is not there.
-    """
-    listed = next((one for one in lists if one.has_masks), lists[0])
-    for one in lists:
-        if len(lists) > 1 and not one.has_images:
-            raise ValueError(f"{one.path}: expected a column of images, by which lists are joined, got none")
-    every = {category: category for category in sorted({image.category for image in listed.images})}
-    check_categories(categories, every)
-    chosen = {*(categories or every)}
-    images = [image for image in listed.images if image.category in chosen]
-    used = {path for one in lists for path in (one.path, *one.files)}
-    left_out = {file: ELSEWHERE for image in listed.images if image.category not in chosen for file in image.files}
-    left_out |= {path: reason for one in lists for path, reason in one.left_out.items() if path not in used}
-    unlisted = [path for one in lists for path in one.beside if path not in used and path not in left_out]
-    left_out |= {path: NOTE if is_note(path.name) else _UNLISTED for path in unlisted}
-    files = {str(path): path for path in [*listed.files, *left_out]}
-    tree = Tree(listed.path, files)
-    return AnomalyFolder(tree, [*files.values()], LIST, every, images, listed.problems, left_out, listed.guess)
 
 
 def is_list(path: Path, *, with_maps: bool = False) -> bool:
@@ -224,7 +197,7 @@ def read_list(
     used, chosen = {one for names in made_of.values() for one in names}, columns or {}
     others = [one for one in table.arrays if one not in used and _word(one) != _SPLIT]
     guessed = [f"{role} is {', '.join(names)}" for role, names in made_of.items() if names and role not in chosen]
-    guess = f"{path.name}: {', '.join(guessed)}" if guessed else ""
+    guess = f"Columns of {path.name}: {', '.join(guessed)}" if guessed else ""
     note = f"Not used of {path.name}: {', '.join(others)}." if others else ""
     has = (bool(made_of[role]) for role in ("images", "references"))
     return ImageList(path, [*tree.files.values()], *read, guess, note, *has)

@@ -1,4 +1,4 @@
-"""Match the maps of one or more models to the images of a data set, by the names of their files."""
+"""Match the maps of a model to the images of a data set, by the names of their files."""
 
 from __future__ import annotations
 
@@ -6,16 +6,13 @@ import os
 import unicodedata
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
-from itertools import chain
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ..cures import Advice, reworded, sentence_of
-from ..limits import COMMANDS, Limits
+from ..cures import Advice, reworded
 from ..places import PICTURES, Archives, matched
-from ..reading import IMAGES, OTHERS, Census, Input, Place, as_paths, unused
-from .layouts import LIST, Layout
+from ..reading import IMAGES, OTHERS, Census, unused
+from .layouts import Layout
 from .listing import (
     ELSEWHERE,
     NOTE,
@@ -23,16 +20,11 @@ from .listing import (
     AnomalyImage,
     Problem,
     Tree,
-    described_in,
-    is_archive,
-    list_anomaly_images,
 )
-from .lists import SUFFIXES, ImageList, data_of_lists, lists_in, read_list
 from .names import is_note, key_of, place_of, suffix_of
-from .planes import MAP_SUFFIXES, read_mask_values
+from .planes import MAP_SUFFIXES
 
 MAPS, MASKS = "maps", "masks"  # kinds of a census, and the usual names of the inputs
-_WITHOUT = "of an image that is left out"
 Pairs = list[tuple[AnomalyImage, Path]]
 
 
@@ -110,202 +102,6 @@ def check_names(listed: AnomalyMaps) -> None:
         unused("files", "", listed.problems, False, lambda problem: reworded(problem, lambda text: text + more))
 
 
-def list_models(
-    maps: Input,
-    data: Place | Sequence[Place] | None = None,
-    *,
-    layout: str | None = None,
-    categories: Sequence[str] | None = None,
-    columns: Mapping[str, str | Sequence[str]] | None = None,
-    needs_masks: bool = True,
-    leave_out: bool = False,
-    limits: Limits = COMMANDS,
-) -> dict[str, AnomalyMaps]:
-    """Find the test images of a data set, their masks, and one or more models' maps of them, by the models' names.
-
-    No file is opened except archives and lists of images, and of a plain folder in which folders may be categories,
-    masks until one without an anomalous pixel is found.
-
-    Parameters: maps, of one model, or a mapping of several by name; several folders or archives that hold the same
-    names are models, too, unless the data set is in archives of the same names; data, of all categories or of one, or
-    masks alone, or a list of the images; None for maps in lists that have the masks, too: each column of maps of a list
-    is a model; layout, one of `NAMES` of `layouts`, by default recognised; categories, by default all; columns, of
-    lists, as of `read_list`; needs_masks, whether an anomalous image without a mask is a problem; leave_out, whether
-    files whose names are a problem are left out, with all of their image. Raises ValueError for unknown places, layouts
-    and categories.
-    """
-    archives = Archives(limits)
-    with archives.naming():
-        places = [] if data is None else as_paths(data, "data")
-        models = _models(maps, places, archives)
-        every = {path.resolve() for paths in models.values() for path in paths}
-        for name, paths in [
-            *([] if data is None else [(MASKS, places)]),
-            *((MAPS, paths) for paths in models.values()),
-        ]:
-            if not paths:
-                raise ValueError(f"{name}: expected a folder, an archive or files, got none")
-        if shared := next((path for path in places if path.resolve() in every), None):
-            raise ValueError(f"{shared}: expected maps in another folder than their masks, got one folder for both")
-        trees = {name: Tree.of(paths, archives, but=places) for name, paths in models.items()}
-        read = partial(_read_lists, archives=archives, columns=columns, needs_masks=needs_masks)
-        lists = {name: read(tree, alone=data is None) for name, tree in trees.items()}
-        files = Tree.of(places, archives, but=every) if places else None
-        of_data = [] if files is None else read(files, of_data=True, layout=layout)
-        lacking = next((name for name, held in lists.items() if files is None and not held), None)
-        if lacking is not None:
-            raise ValueError(f"{models[lacking][0]}: expected a data set of the maps, or a list of images, got neither")
-        if columns and not (of_data or any(lists.values())):
-            role, names = next(iter(columns.items()))
-            got = f"{role} {names if isinstance(names, str) else ', '.join(names)}"
-            raise ValueError(f"columns: expected none without a list of images, got {got}")
-        if files is not None and not of_data:
-            folder = list_anomaly_images(files, layout=layout, categories=categories, needs_masks=needs_masks)
-        else:
-            folder = data_of_lists([*of_data, *chain(*lists.values())], categories)
-        listed = {name: find_maps(tree, folder, archives) for name, tree in trees.items() if not lists[name]}
-        if len(models) == 1:  # whose name says less than its columns do
-            lists = {"": [*chain(*lists.values()), *of_data]}
-        elif of_data:
-            lists[""] = of_data
-        for name, of_model in lists.items():
-            listed |= _models_of_lists(of_model, folder, archives, name)
-        if not listed:
-            raise ValueError(f"{folder.tree.root}: expected a column of maps, as .tiff, .npy, .npz or .png, got none")
-        listed = _aligned(listed)
-        if leave_out:
-            listed = {name: _without_problems(each) for name, each in listed.items()}
-        return {name: _with_categories(each) for name, each in listed.items()} if layout is None else listed
-
-
-def _read_lists(
-    tree: Tree,
-    *,
-    archives: Archives,
-    columns: Mapping[str, str | Sequence[str]] | None,
-    needs_masks: bool,
-    alone: bool = False,
-    of_data: bool = False,
-    layout: str | None = None,
-) -> list[ImageList]:
-    """The lists of images among files that are tables, hold lists `alone`, or are a data set in no layout."""
-    are_tables = all(suffix_of(name) in SUFFIXES for name in tree.names)
-    if not (are_tables or alone or layout == LIST.name or (of_data and layout is None and _is_unknown(tree))):
-        return []
-    inside = any(tree.root.is_relative_to(folder) for folder in archives.folders)
-    how: dict[str, Any] = {"columns": columns, "needs_masks": needs_masks, "alone": inside, "limits": archives.limits}
-    return [read_list(name, tree, **how) for name in lists_in(tree)]
-
-
-def _is_unknown(tree: Tree) -> bool:
-    """Whether a folder is in none of the layouts of data sets."""
-    try:
-        return described_in(tree, None, needs_masks=True)[1] is None
-    except ValueError:
-        return True
-
-
-def _models_of_lists(
-    lists: Sequence[ImageList], data: AnomalyFolder, archives: Archives, name: str = ""
-) -> dict[str, AnomalyMaps]:
-    """The maps of each column of lists as a model: by its column, or by its list where the columns have one name.
-
-    name: of the model, or of several, ahead of their columns; "" for a model that is alone
-    """
-    lists = [listed for listed in lists if listed.maps]
-    columns = [column for listed in lists for column in listed.maps]
-    each_alone = all(len(listed.maps) == 1 for listed in lists)
-    stems = [listed.path.stem for listed in lists]
-    models: dict[str, AnomalyMaps] = {}
-    for listed in lists:
-        of_list = listed.path.stem if stems.count(listed.path.stem) == 1 else str(listed.path)
-        there, problems = listed.of(data)
-        for column, maps in listed.maps.items():
-            if name:
-                called = name if len(columns) == 1 else f"{name}: {column}"
-            elif len({*columns}) == len(columns):
-                called = column
-            else:
-                called = of_list if each_alone else f"{of_list}: {column}"
-            pairs = [(there[key], path) for key, path in maps.items() if key in there]
-            with_map, row_of = {image.key for image, _ in pairs}, {there[key].key: listed.rows[key] for key in there}
-            of_list_alone = [] if listed.problems is data.problems else listed.problems
-            wrong = [*data.problems, *of_list_alone, *problems]
-            for image in (image for image in data.images if image.key not in with_map):
-                text = f"expected its map ({column}) in {row_of.get(image.key, listed.path.name)}, got none"
-                wrong.append(Problem([*image.files, listed.path][0], text, "without a map"))
-            pairs.sort(key=lambda pair: pair[0].key)
-            tree = Tree(listed.path, {str(path): path for path in maps.values()})
-            left_out = {**data.left_out, **listed.left_out}
-            models[called] = AnomalyMaps(
-                data, tree, pairs, wrong, left_out, archives, guess=listed.guess, note=listed.note, is_listed=True
-            )
-    return models
-
-
-def list_anomaly_maps(
-    maps: Place | Sequence[Place], data: Place | Sequence[Place] | None = None, **choices: Any
-) -> AnomalyMaps:
-    """Find the test images of a data set, their masks and a model's maps; see `list_models`."""
-    (listed,) = list_models({MAPS: maps}, data, **choices).values()
-    return listed
-
-
-def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, list[Path]]:
-    """The places of each model's maps, by its name. Raises ValueError for a place that does not exist."""
-    if isinstance(maps, Mapping):
-        models = {str(name): as_paths(places, str(name)) for name, places in maps.items()}
-    else:
-        paths = as_paths(maps, "maps")
-        models = {paths[0].resolve().stem if len(paths) == 1 else MAPS: paths}
-    for path in chain(data, *models.values()):
-        if not path.exists():
-            raise ValueError(f"{path}: expected {'a folder' if path in data else 'a folder of maps'}, got none")
-    if isinstance(maps, Mapping) or len(paths) < 2 or not all(path.is_dir() or is_archive(path) for path in paths):
-        return models
-    if sorted(path.stem for path in paths) == sorted(path.stem for path in data):
-        return models  # a data set each
-    held = [
-        {place_of(name) for name in Tree.of(path, archives).files if suffix_of(name) in MAP_SUFFIXES} for path in paths
-    ]
-    if any(names != held[0] for names in held):
-        return models
-    stems = [path.stem for path in paths]
-    return {stem if stems.count(stem) == 1 else str(path): [path] for stem, path in zip(stems, paths)}
-
-
-def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:
-    """Models in which an image that another model has no map of is a problem."""
-    if any(listed.wrong for listed in models.values()):
-        return models
-    names = {model: {image.key for image, _ in listed.pairs} for model, listed in models.items()}
-    aligned = {}
-    for model, listed in models.items():
-        wrong = []
-        for image, path in listed.pairs:
-            lacking = next((models[other].folder for other in models if image.key not in names[other]), None)
-            if lacking is not None:
-                text = f"expected a map of that image in {lacking}, too, got none"
-                wrong.append(Problem(path, text, "of which a model has no map"))
-        aligned[model] = listed._replace(wrong=wrong)
-    return aligned
-
-
-def _without_problems(listed: AnomalyMaps) -> AnomalyMaps:
-    """The files without problems; others are left out, each for its reason, with all files of their image.
-
-    Raises ValueError if nothing remains.
-    """
-    wrong = {problem.path: problem.reason for problem in listed.wrong}
-    pairs = [(image, path) for image, path in listed.pairs if not {*image.files, path} & wrong.keys()]
-    if not pairs:
-        raise ValueError(f"{sentence_of(listed.problems[0])}; without such files, no image remains")
-    used = {file for image, path in pairs for file in (*image.files, path)}
-    others = [path for path in (*listed.data.files, *listed.tree.files.values()) if path not in used]
-    left_out = {path: listed.left_out.get(path) or wrong.get(path, _WITHOUT) for path in others}
-    return listed._replace(pairs=pairs, wrong=[], left_out=left_out, leaves_out=True)
-
-
 def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMaps:
     """Find the map of each test image: the file with the image's stem in a folder with the category's name.
 
@@ -333,35 +129,6 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMap
                 wanted = "expected a map, as .tiff, .npy, .npz or .png, got another file"
                 problems.append(Problem(path, wanted, "of another kind"))
     return AnomalyMaps(data, tree, pairs, [*data.problems, *problems], left_out, archives)
-
-
-def _with_categories(listed: AnomalyMaps) -> AnomalyMaps:
-    """Images of a plain folder by category: the folders of their maps, if each holds images of both classes."""
-    pairs = [] if listed.wrong or listed.data.layout is not None else listed.pairs
-    parts = [key_of(image.name).split("/")[:-1] for image, _ in pairs]
-    depth = next((i for i in range(min(map(len, parts), default=0)) if len({part[i] for part in parts}) > 1), None)
-    if depth is None:
-        return listed
-    folders: dict[str, Pairs] = defaultdict(list)
-    for (image, path), part in zip(pairs, parts):
-        folders[part[depth]].append((image._replace(category=part[depth]), path))
-    if not all(_has_both([image for image, _ in in_folder]) for in_folder in folders.values()):
-        return listed
-    return listed._replace(pairs=[pair for _, in_folder in sorted(folders.items()) for pair in in_folder], guessed=True)
-
-
-def _has_both(images: Sequence[AnomalyImage]) -> bool:
-    """Whether some images have an anomalous pixel, and others have none or no mask."""
-    masks = [image.masks[0] for image in images if image.masks]
-    try:
-        kinds = {False} if len(masks) < len(images) else set[bool]()
-        for mask in masks:
-            kinds.add(bool(read_mask_values(mask).any()))
-            if len(kinds) == 2:
-                return True
-    except ValueError:  # which is said where all files are read
-        pass
-    return False
 
 
 def _pair_categories(

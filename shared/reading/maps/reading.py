@@ -20,8 +20,9 @@ from .files import MapAndMask, MapFiles, Maps, Pair, first_masks, inverted, map_
 from .layouts import TITLES
 from .listing import AnomalyImage
 from .masks import VOID
+from .models import list_models
 from .names import key_of
-from .pairing import MAPS, AnomalyMaps, check_names, list_models
+from .pairing import MAPS, AnomalyMaps, check_names
 from .planes import read_map
 
 _BATCH, _BATCH_PIXELS = 64, 1 << 22  # images that are added together

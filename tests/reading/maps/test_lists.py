@@ -238,7 +238,7 @@ def test_columns_that_no_header_tells(rows: list[dict[str, str]], tmp_path: Path
     )
     columns = {"references": "y", "image_labels": "x", "predictions": ["map"]}
     reading = read_maps(path, columns=columns)
-    assert reading.guesses == ["set.csv: images is image, groups is category"]
+    assert reading.guesses == ["Columns of set.csv: images is image, groups is category"]
     assert "Not used of set.csv: image path, z." in reading.notes
     assert reading.columns["image_labels"] == [row["defect"] != "good" for row in rows]
     for wrong, error, message in (
