@@ -28,9 +28,9 @@ from .ood.ood_bench import OODBench
 from .reading.boxes.classes import class_options
 from .reading.boxes.dataset import Detections
 from .reading.boxes.reading import reading_of as reading_of_boxes
-from .reading.maps.models import list_models
 from .reading.maps.pairing import MAPS
 from .reading.maps.reading import reading_of as reading_of_maps
+from .reading.maps.sources import list_models
 from .reading.reading import Place
 from .reading.sets import sets_of
 

@@ -37,9 +37,9 @@ from ..metric.rounding import with_arrow
 from ..reading.cures import CurableError, Cure, cures_of, sentence_of, spelled
 from ..reading.maps.files import WAYS, file_problems
 from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
-from ..reading.maps.models import list_models
 from ..reading.maps.pairing import AnomalyMaps, check_names
 from ..reading.maps.reading import reading_of
+from ..reading.maps.sources import list_models
 from ..written.files import csv_text, write_file
 from ..written.results import KINDS, as_json
 from .columns import flag_of, model_names

@@ -13,8 +13,8 @@ import tifffile
 from PIL import Image
 
 from openworld_metrics.reading.maps.files import file_problems, map_reader, rules_of
-from openworld_metrics.reading.maps.models import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map, read_mask_values
+from openworld_metrics.reading.maps.sources import list_anomaly_maps
 from tests.fuzz.contents import content, damaged_files
 from tests.fuzz.engine import BrokenError, Case, Input, Refused, Target
 from tests.fuzz.values import KNOWN, plain

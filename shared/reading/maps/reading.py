@@ -20,10 +20,10 @@ from .files import MapAndMask, MapFiles, Maps, Pair, first_masks, inverted, map_
 from .layouts import TITLES
 from .listing import AnomalyImage
 from .masks import VOID
-from .models import list_models
 from .names import key_of
 from .pairing import MAPS, AnomalyMaps, check_names
 from .planes import read_map
+from .sources import list_models
 
 _BATCH, _BATCH_PIXELS = 64, 1 << 22  # images that are added together
 _CHOICES = ("resize", "void_where_invalid", "mask_threshold", "sample_pattern")  # that move numbers

@@ -17,8 +17,8 @@ import pytest
 from openworld_metrics import read as read_files
 from openworld_metrics.reading.cures import CurableError
 from openworld_metrics.reading.maps.files import file_problems, map_reader, rules_of
-from openworld_metrics.reading.maps.models import list_anomaly_maps
 from openworld_metrics.reading.maps.pairing import AnomalyMaps
+from openworld_metrics.reading.maps.sources import list_anomaly_maps
 from openworld_metrics.reading.reading import Census
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.reading.maps.trees import SHAPE, of_python, write_image, write_map, write_mask

@@ -19,7 +19,7 @@ from PIL import Image
 from openworld_metrics import AnomalySuite, read
 from openworld_metrics.faces.report import write_anomaly_report
 from openworld_metrics.reading.maps.files import file_problems
-from openworld_metrics.reading.maps.models import list_anomaly_maps
+from openworld_metrics.reading.maps.sources import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.conftest import Run
 from tests.reading.maps.trees import (

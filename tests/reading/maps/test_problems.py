@@ -20,8 +20,8 @@ from PIL import Image
 from openworld_metrics.reading.maps import planes as map_files
 from openworld_metrics.reading.maps.files import file_problems
 from openworld_metrics.reading.maps.layouts import NAMES
-from openworld_metrics.reading.maps.models import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import anomalous_pixels
+from openworld_metrics.reading.maps.sources import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.reading.maps.trees import SHAPE, of_python, write_image, write_map, write_mask, write_tree
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from openworld_metrics.reading.maps.models import list_anomaly_maps
+from openworld_metrics.reading.maps.sources import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.reading.maps.trees import assert_as_arrays, columns_of, write_tree
 

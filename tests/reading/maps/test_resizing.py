@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from openworld_metrics.reading.maps.files import file_problems, resized_map
-from openworld_metrics.reading.maps.models import list_anomaly_maps
 from openworld_metrics.reading.maps.planes import read_map
+from openworld_metrics.reading.maps.sources import list_anomaly_maps
 from openworld_metrics.suites import evaluate_anomaly_folder
 from tests.reading.maps.trees import SHAPE, write_map, write_tree
 

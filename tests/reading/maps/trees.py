@@ -15,8 +15,8 @@ from openworld_metrics import AnomalySuite, read
 from openworld_metrics.answers.answers import shown_of
 from openworld_metrics.answers.folders import CHOICES, Folders, compute_maps, needs_masks
 from openworld_metrics.answers.subject import subject_of
-from openworld_metrics.reading.maps.models import list_models
 from openworld_metrics.reading.maps.reading import reading_of
+from openworld_metrics.reading.maps.sources import list_models
 from openworld_metrics.suites import evaluate_anomaly_folder
 
 CATEGORIES = ("nut", "screw")

@@ -1,4 +1,4 @@
-"""The models of a data set: folders of maps, or columns and lists of maps, beside one list of images."""
+"""The sources of maps: folders, or columns of lists, each of a model, beside one list of images."""
 
 from __future__ import annotations
 
