@@ -18,6 +18,10 @@ class Or(tuple[Any, ...]):
         """Values of a choice, in the order in which they are spelled."""
         return super().__new__(cls, values)
 
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        """The values, with which a copy in another process is made."""
+        return (*self,)
+
 
 ANY = Or()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import json
+import pickle
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -336,7 +337,7 @@ def compute(case: Case, more: Mapping[str, Any]) -> dict[str, Any]:
 def by_page(case: Case) -> None:
     """Tick, choose and enter what the page names, where it does not guess."""
     before, face = request(case.metric, case.files), form.in_form(case.metric)
-    seen = worker.look(before)
+    seen = pickle.loads(pickle.dumps(worker.look(before)))  # as a page has it from its worker
     for text in [seen.error, *seen.notes]:
         assert not re.search(r"--[a-z]", spelled(text, face))
     for cure in cures_of(seen.error):

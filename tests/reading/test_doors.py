@@ -6,6 +6,7 @@ A page is what its worker reads and computes, without a browser. Cures of errors
 from __future__ import annotations
 
 import json
+import pickle
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -218,6 +219,9 @@ def clustered_maps() -> None:
     images = read("anomaly_suite", "padim.zip", "data.zip").images
     lines = [f"{name}.png,{name.split('/')[0]}{i % 4}" for i, name in enumerate(images)]
     Path("products.csv").write_text("\n".join(["image,product", *lines]))
+    Path("two.csv").write_text(
+        "\n".join(["image,product,camera", *(f"{line},c{i % 3}" for i, line in enumerate(lines))])
+    )
 
 
 def arrays_of_maps(*names: str) -> None:
@@ -393,8 +397,19 @@ FOLDERS = {
     "maps with clusters by a table": Folder(
         clustered_maps, [["padim.zip"], ["data.zip"]], MAPS, choices={"clusters": "products.csv:product"}
     ),
-    "maps with clusters by names": Folder(
-        partial(maps, "padim"), [["padim.zip"], ["data.zip"]], MAPS, choices={"clusters_from_name": r"^(.*\d)"}
+    "maps with clusters by a table of two columns": Folder(
+        clustered_maps,
+        [["padim.zip"], ["data.zip"]],
+        MAPS,
+        message="two.csv: expected a column clusters, got image, product, camera",
+        choices={"clusters": "two.csv"},
+    ),
+    "maps of two models with clusters by names": Folder(
+        partial(maps, "padim", "patchcore"),
+        [["padim.zip", "patchcore.zip"], ["data.zip"]],
+        MAPS,
+        models=["padim", "patchcore"],
+        choices={"clusters_from_name": r"^(.*\d)"},
     ),
     "arrays of maps": Folder(partial(arrays_of_maps, "maps.npy"), [["maps.npy"], ["masks.npy"]], MAPS),
     "arrays of maps of two models": Folder(
@@ -438,13 +453,14 @@ def requested(folder: Folder, metric: str, options: Mapping[str, Any]) -> Reques
     """What a page asks for when all files of an input are dropped at once."""
     choices = dict(folder.choices)
     leave_out = choices.pop("leave_out", False)
-    files = [{"": names} for names in folder.inputs]
+    files = [{"": [str(Path(name).absolute()) for name in names]} for names in folder.inputs]
     return Request(metric, files, leave_out=leave_out, choices=choices, options=options, wishes=folder.chosen)
 
 
 def answers(wanted: Request, intervals: bool = False) -> tuple[Mapping[str, Answer], str]:
     """The answers of a page, which looks at files first, or its error."""
-    seen = worker.look(wanted)
+    seen = pickle.loads(pickle.dumps(worker.look(wanted)))  # as a page has it from its worker
+    assert not any(str(Path.cwd()) in note for note in seen.notes)
     if seen.error:
         return {}, sentence_of(seen.error)
     wishes = seen.made_of or wanted.wishes

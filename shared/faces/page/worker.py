@@ -285,7 +285,7 @@ def read_request(request: Request, folder: Path) -> tuple[Reading, Rows | None]:
         reader = READERS[task_of(request.metric)]
         held = reader.read(*several, leave_out=request.leave_out, limits=PAGES, **_choices(request))
         check_sizes(held, PAGES)
-        return held, None
+        return replace(held, notes=[reworded(note, _public) for note in held.notes]), None
     called = _called(flat, folder)
     rows = rows_of(
         request.metric,

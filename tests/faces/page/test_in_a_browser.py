@@ -408,6 +408,20 @@ def test_images_are_drawn_in_clusters(opened: Open) -> None:
     tab.locator("#table input[type=file]").set_input_files([{"name": "t.csv", "mimeType": "", "buffer": table}])
     tab.locator(".notes", has_text="Clusters: clusters of t.csv, by the names of images.").wait_for()
     assert 'clusters="t.csv"' in tab.locator("#text textarea").input_value()
+    table = csv({"image": ["0", "1", "2"], "place": ["a", "a", "b"], "camera": ["x", "y", "y"]})
+    tab.locator("#table input[type=file]").set_input_files([{"name": "u.csv", "mimeType": "", "buffer": table}])
+    tab.locator("#together label", has_text="camera").click()
+    tab.locator(".notes", has_text="Clusters: camera of u.csv, by the names of images.").wait_for()
+
+
+def test_rows_are_drawn_together_in_one_press(opened: Open) -> None:
+    tab = opened("ood_bench")
+    sides = two_sides()
+    upload(tab, {"x.csv": csv({**sides, "patient": [f"p{i // 2}" for i in range(80)]})})
+    computed(tab, "x.csv")
+    tab.locator("#together label", has_text="patient").click()
+    tab.locator(".notes", has_text="40 patients drawn").wait_for()
+    assert not tab.locator("#together").is_visible()
 
 
 def maps_zip(size: int, strength: float, masks: bool) -> bytes:
