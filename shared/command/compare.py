@@ -19,13 +19,14 @@ from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
 from ..metric.signature import signed
+from ..reading.columns.kinds import Images, Scores
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import CurableError
 from ..reading.reading import Reading
 from ..reading.rows.joins import AS_THEY_STAND, Sheet, order_by_key
 from ..written.results import as_json
 from .columns import COLUMNS, OWN, Source, column_flags, flag_of, model_names, of_names, stated
-from .messages import complain, say
+from .messages import complain, say, say_sign
 from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
 from .outputs import PRINTED, check_json_and_picture, deliver, drawn_by, form_of, printing, saving, to_json, to_picture
 
@@ -77,7 +78,7 @@ def compare(
     form = form_of(form, percent)
     chosen(**wanted, **drawn)  # of which a wrong option is an error before files are read
     places = {column: arguments[column] for column in _HELPS if arguments[column] is not None}
-    sources = _sources(files, places)
+    sources = _sources(name, files, places)
     check_json_and_picture(save, plot, lambda: [path for source in sources for path in source.inputs()])
     how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
     reading = _reading(name, sources, wanted, **how)
@@ -87,6 +88,8 @@ def compare(
     with Source(files, places).named():
         check_shared(metric, *reading.models.values())
         done = compute_models(subject_of(name), reading, settings, intervals=True, alone=False, bounded=False)
+    if all(source.score is None for source in sources):
+        say_sign(reading, wanted, of_places=len(sources) > 1)
     table = done.compared(first, second).table()
     record = {**signed(metric, metric.loaded_options), **drawn_by(done, subject_of(name), settings)}
     writes = saving(save, {**table, **record})
@@ -104,8 +107,8 @@ def compare(
     deliver(joined(rows, printed(quiet(note), colour=shown["colour"]), by="\n"), *writes)
 
 
-def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> list[Source]:
-    """The places of each model's columns, or of both models' if no flag is of one model."""
+def _sources(name: str, files: tuple[str, ...], places: Mapping[str, str]) -> list[Source]:
+    """The places of each model's columns, or of both models' if no flag is of one model, or each is one column."""
     shared = {column: place for column, place in places.items() if column in SHARED}
     by_model = [{c: places[f"{which}_{c}"] for c in OWN if f"{which}_{c}" in places} for which in MODELS]
     lacking = [f"{which}_predictions" for which in MODELS if f"{which}_predictions" not in places]
@@ -116,6 +119,10 @@ def _sources(files: tuple[str, ...], places: Mapping[str, str]) -> list[Source]:
     if not all(by_model):
         got = ", ".join(column for column in places if column not in shared)
         raise click.UsageError(f"expected flags of both models, or of none, got {got}")
+    columns = dict.fromkeys(each.get("predictions", "") for each in by_model)
+    is_column = isinstance(layout_of(name).columns[0], (Scores, Images)) and "," not in "".join(columns)
+    if files and is_column and len(columns) == 2 and all(len(each) == 1 for each in by_model):
+        return [Source(files, {**shared, "predictions": ",".join(columns)})]
     return [Source.of(files, {**each, **shared}, f"{which}_") for which, each in zip(MODELS, by_model)]
 
 
@@ -123,13 +130,8 @@ def _reading(name: str, sources: Sequence[Source], options: Mapping[str, Any], *
     """The two models of one source, or of two. Raises ValueError for one model or more than two, or for other rows."""
     images = [source.images(name) for source in sources]
     if len(sources) > 1 and all(images):
-        if len(images[0]) == 1:  # lists of images, in which columns are models
-            columns = ",".join(one.model_places[0] for one in sources)
-            both = sources[0]._replace(places={**sources[0].places, "predictions": columns})
-            reading = both.read_images(name, images[0], options, how)
-        else:
-            named = dict(zip(model_names(*(one.model_places[0] for one in sources)), (files for files, _ in images)))
-            reading = sources[0].read_images(name, [named, images[0][1]], options, how)
+        named = dict(zip(model_names(*(one.model_places[0] for one in sources)), (files for files, _ in images)))
+        reading = sources[0].read_images(name, [named, images[0][1]], options, how)
         say(reading, options)
         return reading
     readings: list[Reading] = []

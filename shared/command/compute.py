@@ -26,7 +26,7 @@ from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import spelled
 from ..written.results import MODELS, SAMPLES, as_json, census_record
-from .columns import COLUMNS, VALUES, Source, column_flags, flag_of, of_names, stated
+from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated
 from .flags import in_flags
 from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
@@ -153,8 +153,8 @@ def compute(
         answer = _answer(subject, done, settings) if is_drawn else None
     if done.unasked:
         complain(f"note: {spelled(done.unasked, in_flags)}")
-    if source.score is None and not reading.is_streamed and wanted.keys().isdisjoint(VALUES):
-        say_sign(reading, "--in-value 1 --out-value 0" if "in_value" in chosen.options else "FILE:-COLUMN")
+    if source.score is None:
+        say_sign(reading, wanted)
     has_clusters = any(columns.get("clusters") is not None for columns in reading.models.values())
     if has_clusters and done.level is None:
         complain("note: clusters are drawn for intervals alone, which --confidence-level gives")

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 import click
 
 from ..faces.terminal import Painted, printable, width, wrapped
+from ..loading import metric_class
 from ..metric.metric import Metric
 from ..reading.columns.meaning import wrong_way
 from ..reading.columns.metrics import layout_of
@@ -19,6 +20,7 @@ from ..reading.cures import choices_of, spelled
 from ..reading.reading import Reading
 from ..reading.reasons import place_of_bug, reason, some
 from ..reading.rows.score_files import Scores
+from .columns import VALUES
 from .flags import in_flags
 
 LONGEST = 500  # characters of a line
@@ -70,14 +72,20 @@ def say(reading: Reading, options: Collection[str] = ()) -> None:
         complain(f"note: {spelled(note, in_flags)}")
 
 
-def say_sign(reading: Reading, swap: str) -> None:
-    """Print one line if scores rank unknown samples below known ones, beyond chance; `swap` is the flag for labels."""
+def say_sign(reading: Reading, options: Collection[str], *, of_places: bool = False) -> None:
+    """Print a line of each model whose scores rank unknown samples below known ones, beyond chance.
+
+    None if options say what labels mean. Parameters: of_places, whether models are not named by their columns.
+    """
+    if reading.is_streamed or not {*VALUES}.isdisjoint(options):
+        return
+    swap = "--in-value 1 --out-value 0" if "in_value" in metric_class(reading.metric).options else "FILE:-COLUMN"
     for model, columns in reading.models.items():
         value = wrong_way(layout_of(reading.metric), columns)
         if value is None:
             continue
         several = len(reading.models) > 1
-        cure = f"name it -{model}" if several else "use --flip"
+        cure = "use --flip" if not several else "write FILE:-COLUMN" if of_places else f"name it -{model}"
         cure = f"if higher scores mean in-distribution here, {cure}"
         if reading.assumed:
             cure += f"; if 1 in {reading.assumed} does, use {swap}"

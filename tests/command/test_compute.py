@@ -176,17 +176,28 @@ def test_a_confidence_needs_a_sign(run: Run, tmp_path: Path) -> None:
         "compute openauc --predictions {0}:scores,conf --references {0}:class --open-scores {0}:{1}conf",
         "compare ood_bench --references {0}:label --first-predictions {0}:scores --second-predictions {0}:{1}conf",
         "threshold --tpr 0.5 --references {0}:label --predictions {0}:{1}conf",
+        "compute ood_bench {0} --references=label --predictions={1}conf",
+        "compare ood_bench {0} --references=label --first-predictions=scores --second-predictions={1}conf",
     )
     for call in calls:
         printed = set()
         for file in ("a.npz", "a.parquet", "a.csv"):
             code, output, errors = run(*call.format(file, "").split())
             assert (code, output) == (2, "")
-            assert f"{file}:conf: expected scores that are higher for unknown samples, got conf, whose name" in errors
+            assert "expected scores that are higher for unknown samples, got conf, whose name" in errors
             for sign in "-+":
                 code, output, errors = run(*call.format(file, sign).split())
                 assert code == 0
-                assert not errors or (sign == "+" and "use --flip" in errors)
+                notes = [
+                    line for line in errors.splitlines() if not re.search("references is label|Not used|rows of", line)
+                ]
+                ends = ("use --flip", "write FILE:-COLUMN", "name it -conf")
+                assert not notes or (
+                    sign == "+" and re.search(f"AUROC 0.000 is below 0.5; .*({'|'.join(ends)})", notes[0])
+                )
+                is_streamed = file == "a.parquet" and not call.startswith("compare")
+                if not (is_streamed or call.startswith("threshold")):
+                    assert len(notes) == (sign == "+") * ("openauc" not in call)
                 without_type = re.sub('"scores": ".*?"', "", output)  # of which the file is
                 printed.add((sign, without_type.replace(file, "")))
         assert len({sign for sign, _ in printed}) == len(printed) == 2

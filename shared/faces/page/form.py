@@ -14,6 +14,7 @@ from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
 from ...reading.columns.metrics import layout_of
 from ...reading.cures import Cure, Face, Or, in_python
+from ...reading.read import reads_images
 from ...reading.rows.inputs import split_place
 from .vocabulary import label_of, words_of_option
 
@@ -200,7 +201,7 @@ def in_form(metric: str) -> Face:
         return f"{'choose' if options[name].choices else 'enter'} {shown} under “{options[name].label}”"
 
     def spelled(cure: Cure) -> str:
-        if any(isinstance(value, Or) for value in cure.choices.get("columns", {}).values()):  # of a list of images
+        if "columns" in cure.choices and reads_images(metric):  # of a list of images, which pages do not choose
             return f"in Python, {in_python(cure)}"
         columns = [
             f"choose {_typed(value or 'a column')} under “{labels[name]}”"

@@ -25,13 +25,14 @@ from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
 from ...metric.rounding import score_text
 from ...reading.boxes.dataset import class_ids
-from ...reading.columns.cells import num_dimensions
+from ...reading.columns.cells import num_dimensions, says_confidence
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
 from ...reading.columns.metrics import MadeOf, layout_of
 from ...reading.cures import advice_of, cures_of, reworded
 from ...reading.limits import PAGES, RefusedError
 from ...reading.maps.files import check_sizes, read_all
+from ...reading.places import unsigned
 from ...reading.read import READERS, are_whole, holds, options_read
 from ...reading.reading import Reading
 from ...reading.reasons import out_of_memory, place_of_bug
@@ -423,7 +424,9 @@ def _shape(array: Any) -> str:
 
 
 def _turn(name: str) -> str:
-    return name.removeprefix(FLIPPED) if name.startswith(FLIPPED) else FLIPPED + name
+    if not name.startswith(FLIPPED):
+        return FLIPPED + unsigned(name)
+    return f"+{name[1:]}" if says_confidence(name) else name[1:]
 
 
 def with_class_ids(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

@@ -18,6 +18,9 @@ LOOKED_AT = 1_000
 _INTEGER = re.compile(r"[-+]?[0-9]{1,19}")
 _NUMBER = re.compile(r"(\d{1,18})\]?\Z")
 _BEFORE_NUMBERS = string.whitespace + "_.-["
+_CONFIDENCE = re.compile(
+    r"(?<![a-z])(conf|confidences?|certainty|max[_ -]?(softmax|prob(abilit(y|ies))?))(?![a-z])", re.I
+)
 _MAX_MEMBERS = 50  # the most columns of an array that are offered one by one
 
 
@@ -46,6 +49,15 @@ def header(name: str) -> str:
     ('msp', 'logit_0 … logit_2')
     """
     return " … ".join(part.rpartition(": ")[2] for part in name.split(" … "))
+
+
+def says_confidence(name: str) -> bool:
+    """Whether the name of scores says that they are higher for known samples.
+
+    >>> says_confidence("max_softmax"), says_confidence("energy")
+    (True, False)
+    """
+    return bool(_CONFIDENCE.search(name))
 
 
 def noun_of(names: Sequence[str]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
@@ -10,22 +9,9 @@ import numpy as np
 from ..cures import CurableError, Cure
 from ..places import unsigned
 from ..tables.files import Streamed, Table
-from .cells import are_words, distinct, header, num_dimensions, plain, runs
+from .cells import are_words, distinct, header, num_dimensions, plain, runs, says_confidence
 from .kinds import FLIPPED, Column, Names, Scores, TrueClasses
 from .metrics import Layout, MadeOf
-
-_CONFIDENCE = re.compile(
-    r"(?<![a-z])(conf|confidences?|certainty|max[_ -]?(softmax|prob(abilit(y|ies))?))(?![a-z])", re.I
-)
-
-
-def says_confidence(name: str) -> bool:
-    """Whether the name of scores says that they are higher for known samples.
-
-    >>> says_confidence("max_softmax"), says_confidence("energy")
-    (True, False)
-    """
-    return bool(_CONFIDENCE.search(name))
 
 
 def table_of(column: Column, names: Sequence[str] | None, tables: Sequence[Table]) -> Table:
@@ -88,7 +74,7 @@ def guessed_by_values(layout: Layout, tables: Sequence[Table], guesses: MadeOf) 
             by_column[column.name] = column.guess_by_values(_flat(table, _free(table, by_column)))
     scores = layout.scores()
     if scores is not None:
-        by_column[scores.name] = [FLIPPED + name if says_confidence(name) else name for name in by_column[scores.name]]
+        by_column[scores.name] = [toward_unknown(name) for name in by_column[scores.name]]
     return by_column
 
 
@@ -210,6 +196,19 @@ def _none(name: str, there: Sequence[str]) -> list[str]:
     raise ValueError(
         f"expected a column {name}, got {', '.join(there) or 'none'}; name others as in FILE:COLUMN,COLUMN"
     )
+
+
+def toward_unknown(name: str) -> str:
+    """The name of scores that are higher for unknown samples: of a confidence, with a sign."""
+    return FLIPPED + name if says_confidence(name) else name
+
+
+def check_directions(layout: Layout, made_of: MadeOf) -> None:
+    """Raise ValueError for a confidence without a sign, where higher scores are to mean unknown samples."""
+    scores = layout.scores()
+    for column in layout.columns:
+        if scores is not None and scores.name in (column.name, column.part_of):
+            check_direction(made_of.get(column.name, ()))
 
 
 def check_direction(names: Sequence[str]) -> None:

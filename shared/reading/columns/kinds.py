@@ -31,6 +31,7 @@ from .cells import (
     number_of,
     plain,
     runs,
+    says_confidence,
     stem,
 )
 
@@ -299,10 +300,13 @@ class Scores(Column):
         return [name for name, array in arrays.items() if is_score(array)]
 
     def offer(self, table: Table) -> list[str]:
-        """The names that any column offers, and each column of floats with its sign flipped."""
+        """The names that any column offers, of a confidence with a sign, and columns of floats with the other sign."""
         offered = super().offer(table)
-        flat = {name for name, array in table.arrays.items() if num_dimensions(array) == 1}
-        return offered + [FLIPPED + name for name in offered if name in flat and _kind(table.arrays[name]) == "f"]
+        flat = {name: _kind(array) for name, array in table.arrays.items() if num_dimensions(array) == 1}
+        negated = [
+            FLIPPED + name for name in offered if flat.get(name) == "f" or (name in flat and says_confidence(name))
+        ]
+        return [f"+{name}" if says_confidence(name) else name for name in offered] + negated
 
     def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
         """Each array, since each column of scores is a model's."""

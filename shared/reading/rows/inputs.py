@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..columns.cells import num_dimensions
-from ..columns.guesses import check_direction, guessed_by_name, guessed_by_values, is_guess, picked_names
+from ..columns.guesses import check_directions, guessed_by_name, guessed_by_values, is_guess, picked_names
 from ..columns.kinds import Column, Names, Scores as ScoresColumn
 from ..columns.metrics import Layout
 from ..cures import ANY, Advice, Cure
@@ -95,7 +95,7 @@ def tables_of_places(
     for path, picked in split.values():
         wanted.setdefault(path, []).extend(picked)
     read = {path: read_table(path, names, limits, streamed=True) for path, names in wanted.items()}
-    scores, by_name = layout.scores(), {column.name: column for column in layout.columns}
+    by_name = {column.name: column for column in layout.columns}
     made_of: dict[str, list[str]] = {}
     taken: dict[Path, list[str]] = {path: [] for path in read}
     sentences = []
@@ -104,8 +104,8 @@ def tables_of_places(
         with named(places[name]):
             column = by_name[name]
             made_of[name] = picked_names(column, table, picked)
-            if scores is not None and scores.name in (column.name, column.part_of) and not signed:
-                check_direction(made_of[name])
+            if not signed:
+                check_directions(layout, {name: made_of[name]})
             sentences += [f"{name} is {made_of[name][0]}"] if is_guess(column, table, made_of[name], picked) else []
         if not column.part_of and not isinstance(column, Names):
             taken[path] += made_of[name]

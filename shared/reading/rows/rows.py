@@ -16,7 +16,15 @@ from ...arrays.checks import REST, did_you_mean
 from ...metric.clusters import CLUSTERS
 from ...metric.groups import GROUPS
 from ..columns.cells import are_blank, header, noun_of, num_dimensions, plain
-from ..columns.guesses import guessed_alone, guessed_by_name, guessed_by_values, in_order_of, table_of
+from ..columns.guesses import (
+    check_directions,
+    guessed_alone,
+    guessed_by_name,
+    guessed_by_values,
+    in_order_of,
+    table_of,
+    toward_unknown,
+)
 from ..columns.kinds import FLIPPED, READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
 from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
@@ -200,9 +208,9 @@ class Rows:
         models = [
             Advice(
                 f"{name} may have the scores of another model.",
-                Cure("to take it so", {"columns": {self.layout.flag.replace("-", "_"): [*used, name]}}),
+                Cure("to take it so", {"columns": {self.layout.flag.replace("-", "_"): [*used, toward_unknown(name)]}}),
             )
-            for used in ([] if scores is None else [self.made_of[scores.name]])
+            for used in ([] if scores is None or scores.name in self.chosen else [self.made_of[scores.name]])
             for name in likely_scores(uses, self.tables[0])
             if used
         ]
@@ -242,13 +250,10 @@ class Rows:
             column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()
         ]
         scores = self.layout.scores()
-        guessed = [] if scores is None else self.guesses[scores.name]
-        for name in [] if scores is None else self.made_of[scores.name]:
-            if name[:1] == FLIPPED and name in guessed:
+        if scores is not None and scores.name not in self.chosen:
+            for title in (header(name[1:]) for name in self.made_of[scores.name] if name[:1] == FLIPPED):
                 turned = "its sign is turned, as higher is to mean unknown"
-                sentences.append(
-                    f"{header(name[1:])} is a confidence by its name: {turned}; chosen by name, it stays as it is"
-                )
+                sentences.append(f"{title} is a confidence by its name: {turned}; as +{title}, it stays as it is")
         return [f"{sentence}." for sentence in sentences if sentence]
 
     def _words(self) -> Iterator[str]:
@@ -474,6 +479,8 @@ def rows_of(
             for name, value in columns.items()
         }
         chosen = {name: read.names_of(names) for name, names in chosen.items()}
+        if not flip:
+            check_directions(layout, chosen)
     else:
         read, chosen = tables_of_places(layout, columns, limits, signed=flip, by_position=by_position)
     from_names = {one.column: [one.made] for one in patterns}
@@ -498,7 +505,7 @@ def rows_of(
     tables[0], counted = with_columns(tables[0], patterns, read.file_of_rows)
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
     for name, names in chosen.items() if inputs else ():
-        if not {*names} <= {*offers[name]}:
+        if not {*names} <= {*offers[name], *map(unsigned, offers[name])}:
             there = ", ".join(offers[name])
             near = did_you_mean(next(one for one in names if one not in offers[name]), offers[name])
             raise ValueError(f"{name}: expected names of columns, got {', '.join(names)}; there are {there}{near}")
