@@ -75,6 +75,7 @@ def score_files(folder: Path) -> None:
             for i, (label, score, noise) in enumerate(_rows(rng))
         ]
         (folder / f"{name}.csv").write_text("\n".join(["score,other,label,set", *rows]) + "\n")
+    (folder / "known.csv").write_text("\n".join(["score", *map(str, rng.random(100))]) + "\n")
     np.save(folder / "logits.npy", rng.random((40, 3)))
     (folder / "labels.csv").write_text("references\n" + "\n".join(str(i % 4 - 1) for i in range(40)) + "\n")
 
