@@ -210,7 +210,7 @@ def test_a_wheel_loads_all_metrics_offline_and_holds_the_checkout(
     package = Path(path).parent
     assert package.is_relative_to(installed.parent)
     files = [path for path in package.rglob("*") if path.is_file() and path.suffix != ".pyc"]
-    assert sum(path.stat().st_size for path in files) < 4_000_000  # 0.9 MB are answers of examples
+    assert sum(path.stat().st_size for path in files) < 4_100_000  # 0.9 MB are answers of examples
     held = [(file, package / file.relative_to(root / "shared")) for kind in ("py", "js", "css", "html", "typed")
             for file in (root / "shared").rglob(f"*.{kind}")]  # fmt: skip
     for name in openworld_metrics.METRICS:
