@@ -4,7 +4,7 @@
 #   make demo-anomaly            evaluate two detectors' anomaly maps, and draw demo/photographs/report/index.html
 #   make demo-detection          evaluate a detector from its files, and draw demo/pasted-digits/report/index.html
 #   make benchmark-data          images and scores of the benchmark for the Hub, in benchmark/
-#   make examples                the data that the pages open with, in metrics/*/examples
+#   make examples                the data that the pages open with, in metrics/*/examples (METRIC=openauc: of one)
 #   make test     run the whole suite
 #   make sizes    how much each environment takes that is there
 #   make test-without-torch      all tests that need no torch, in an environment that has none
@@ -28,7 +28,7 @@
 #   make sync     write the generated files of the metric folders: _kernel.py, app.py, requirements.txt
 #   make spaces   serve the pages of all metrics as one, on this machine
 #   make hero     draw the picture of the README
-#   make screenshots             the pictures of plots and pages in the documentation
+#   make screenshots             the pictures of plots and pages in the documentation (METRIC=openauc: of one)
 #   make docs     build the documentation to build/docs, without a network, and check its links and its search
 #   make docs-serve              serve it, and build it anew when a file changes
 
@@ -70,7 +70,7 @@ benchmark-data: $(VENV)/installed-demo
 	$(BIN)/python -m benchmark.make
 
 examples: $(VENV)/installed-demo-anomaly
-	$(BIN)/python -m demo.page_examples
+	$(BIN)/python -m demo.page_examples $(METRIC)
 
 demo-detection: $(VENV)/installed-demo-detection
 	$(BIN)/python -m demo.detection_files
@@ -186,8 +186,8 @@ hero: $(VENV)/installed chromium
 	$(BIN)/python -m demo.hero
 
 screenshots: $(VENV)/installed chromium
-	$(BIN)/python -m demo.first
-	$(BIN)/python spaces/screenshots.py
+	$(if $(METRIC),,$(BIN)/python -m demo.first)
+	$(BIN)/python spaces/screenshots.py $(METRIC)
 
 docs: $(VENV)/installed-docs chromium
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet

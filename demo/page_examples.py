@@ -1,6 +1,6 @@
 """Write the data of the pages' examples into metrics/NAME/examples, reproducibly, for `make examples`.
 
-python -m demo.page_examples [FOLDER]    by default metrics
+python -m demo.page_examples [NAME …]    of some metrics; by default of all
 
 NAME/examples/digits.npz          ood_bench: three detectors' scores; the open-set metrics: with logits; top-k: logits
 NAME/examples/predictions.zip     openset_detection: boxes, references.zip and photographs.zip; anomaly_suite: maps
@@ -13,7 +13,8 @@ from __future__ import annotations
 import io
 import sys
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -32,36 +33,49 @@ from openworld_metrics.loading import METRICS
 UNKNOWN_ID = 999
 NUM_CANVASES, NUM_GOOD, NUM_EACH, TRAINING = 12, 3, 2, 12
 _DECIMALS = 4  # on which all machines agree
+Files = dict[str, dict[str, bytes]]  # file → member → content
 _NOON = (2026, 1, 1, 12, 0, 0)  # the time in archives, so that their bytes do not depend on it
+_FOLDER = Path(__file__).resolve().parent.parent / "metrics"
 
 
-def main(folder: Path) -> None:
-    """Compute and write all files."""
+def main(names: Sequence[str]) -> None:
+    """Compute and write the files of some metrics."""
+    for name in names:
+        credits, folder = subject_of(name).example.origin.notice, _FOLDER / name / "examples"
+        for file, members in EXAMPLES[name]().items():
+            save(folder / file, members)
+        (folder / "CREDITS.md").write_text(credits, encoding="utf-8")
+    save_examples(names)
+
+
+@cache
+def shuffled_digits() -> Digits:
+    """The demo's digits in a random order."""
     digits = recognise_digits()
     order = np.random.default_rng(0).permutation(len(digits.digits))
-    digits = digits._replace(
+    return digits._replace(
         images=digits.images[order],
         digits=digits.digits[order],
         logits=digits.logits[order],
         open_scores=digits.open_scores[order],
     )
+
+
+def of_detectors() -> Files:
+    """Three detectors' scores, with labels and OOD sets."""
+    digits = shuffled_digits()
     scores = detector_scores(digits)
     sets = np.asarray([f"digit {digit}" if digit >= 6 else "known" for digit in digits.digits])
     bench = {**scores, "labels": digits.is_unknown.astype(np.int8), "dataset": sets}
-    save(folder / "ood_bench" / "examples" / "digits.npz", arrays(bench))
+    return {"digits.npz": arrays(bench)}
+
+
+def open_set() -> Files:
+    """Logits and classes, beside these scores."""
+    digits = shuffled_digits()
     logits = digits.logits.round(_DECIMALS).astype(np.float32)
     references = digits.references.astype(np.int8)
-    for name in ("openauc", "macro_open_f", "micro_open_f"):
-        content = arrays({"logits": logits, "references": references, **scores})
-        save(folder / name / "examples" / "digits.npz", content)
-    for name in ("accuracyk", "autkc"):
-        save(folder / name / "examples" / "digits.npz", arrays(ten_classes()))
-    for file, members in boxes(recognise_digits()).items():
-        save(folder / "openset_detection" / "examples" / file, members)
-    for file, members in maps().items():
-        save(folder / "anomaly_suite" / "examples" / file, members)
-    for name in METRICS:
-        (folder / name / "examples" / "CREDITS.md").write_text(subject_of(name).example.origin.notice, encoding="utf-8")
+    return {"digits.npz": arrays({"logits": logits, "references": references, **detector_scores(digits)})}
 
 
 def detector_scores(digits: Digits) -> dict[str, np.ndarray]:
@@ -76,21 +90,21 @@ def detector_scores(digits: Digits) -> dict[str, np.ndarray]:
     return {name: column.round(_DECIMALS).astype(np.float32) for name, column in scores.items()}
 
 
-def ten_classes() -> dict[str, np.ndarray]:
+def ten_classes() -> Files:
     """Logits of all ten digits, by a classifier that has seen a tenth of them."""
     data = load_digits()
     pixels = data.data / 16
     seen = np.random.default_rng(0).permutation(len(pixels)) % 10 == 0  # every tenth in their order is 2, 3, 4 or 5
     model = LogisticRegression(C=0.1, max_iter=1000).fit(pixels[seen], data.target[seen])
     logits = model.decision_function(pixels[~seen]).round(_DECIMALS).astype(np.float32)
-    return {"logits": logits, "labels": data.target[~seen].astype(np.int8)}
+    return {"digits.npz": arrays({"logits": logits, "labels": data.target[~seen].astype(np.int8)})}
 
 
-def boxes(digits: Digits) -> dict[str, dict[str, bytes]]:
-    """Boxes of pasted digits in YOLO's format, with the canvases: file → member → content."""
-    detections = detect_digits(digits)
+def boxes() -> Files:
+    """Boxes of pasted digits in YOLO's format, with the canvases."""
+    detections = detect_digits(recognise_digits())
     height, width = detections.canvases.shape[1:]
-    files: dict[str, dict[str, bytes]] = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
+    files: Files = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
     for i in range(NUM_CANVASES):
         predicted = detections.predictions[i].copy()
         predicted[:, 5] = np.where(predicted[:, 5] == UNKNOWN, UNKNOWN_ID, predicted[:, 5])
@@ -109,13 +123,13 @@ def yolo_lines(rows: np.ndarray, width: int, height: int) -> bytes:
     return "".join(f"{line}\n" for line in lines).encode()
 
 
-def maps() -> dict[str, dict[str, bytes]]:
+def maps() -> Files:
     """Anomaly maps of views of a flower, masks of views with a defect, and the views."""
     rng = np.random.default_rng(1)
     photograph, corner = load_sample_image("flower.jpg").astype(np.float64), VIEWS["flower"]
     views = [_pixels(_view(photograph, corner, rng)).astype(np.float64) for _ in range(TRAINING)]
     training = KDTree(np.concatenate([_features(view).reshape(-1, 7) for view in views]))
-    files: dict[str, dict[str, bytes]] = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
+    files: Files = {"predictions.zip": {}, "references.zip": {}, "photographs.zip": {}}
     for name, image, mask in _images(photograph, corner, rng):
         pixels = _pixels(image)
         score_map = np.round(100 * patch_distance(pixels.astype(np.float64), training).astype(np.float64))
@@ -162,7 +176,16 @@ def save(path: Path, members: Mapping[str, bytes]) -> None:
             archive.writestr(zipfile.ZipInfo(name, _NOON), content, zipfile.ZIP_DEFLATED, 9)
 
 
+EXAMPLES: Mapping[str, Callable[[], Files]] = {
+    "accuracyk": ten_classes,
+    "autkc": ten_classes,
+    "macro_open_f": open_set,
+    "micro_open_f": open_set,
+    "openauc": open_set,
+    "ood_bench": of_detectors,
+    "openset_detection": boxes,
+    "anomaly_suite": maps,
+}
+
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parent.parent / "metrics")
-    if len(sys.argv) == 1:
-        save_examples()
+    main(sys.argv[1:] or METRICS)

@@ -1,9 +1,14 @@
-"""Write the documentation's screenshots of pages, and the thumbnails of Spaces: `make screenshots`."""
+"""Write the documentation's screenshots of pages, and the thumbnails of Spaces: `make screenshots`.
+
+python spaces/screenshots.py [NAME …]    of some metrics; by default of all
+"""
 
 from __future__ import annotations
 
 import io
 import shutil
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +25,14 @@ SIZE = {"width": 1280, "height": 1080}  # of the window
 SHARED = {"width": 1200, "height": 630}  # of a picture that stands beside a link
 
 
-def main() -> None:
+def main(names: Sequence[str]) -> None:
     """Open each page with its example, and take a screenshot of its top."""
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=chromium, args=["--no-sandbox", "--disable-background-networking"]
         )
-        for name in METRICS:
+        for name in names:
             demo = build(name)
             _, address, _ = launch(demo, prevent_thread_lock=True, quiet=True)
             if name in PAGES:
@@ -51,4 +56,4 @@ def take(browser: Any, address: str, size: dict[str, int]) -> Image.Image:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:] or METRICS)

@@ -10,7 +10,6 @@ import numpy as np
 
 from ..metric.rounding import number_text
 from ..metric.states import num_samples
-from ..ood.measures import has_threshold
 from ..ood.ood_bench import OODBench, StateOptions, is_inside, ood_sides, state_options
 from ..ood.qualities import QUALITIES
 from ..ranking.counts import Side
@@ -133,20 +132,17 @@ def _worst(computed: Computed) -> Sequence[Worst]:
 
 def _threshold(computed: Computed, key: str) -> str:
     """Of an operating point without groups, whether or not the results have its threshold."""
-    if computed.pooled is not None or not _has_threshold(computed, key) or computed.options["step"] is not None:
+    if computed.pooled is not None or computed.options["step"] is not None or key not in _points(computed):
         return ""
     return threshold_text(_points(computed)[key].threshold, sides(computed))
 
 
 @once
 def _points(computed: Computed) -> Mapping[str, Any]:
-    keys = [name for name in computed.summary.results if _has_threshold(computed, name)]
+    measures = OODBench(**{**computed.options, "confidence_level": None}).parsed.measures
+    keys = [name for name in computed.summary.results if name in measures and measures[name].has_threshold]
     named = {name: computed.options[name] for name in ("positive", "cost_miss", "cost_false_alarm")}
-    return OODBench(metrics=keys, thresholds=True, **named).rates(*sides(computed))
-
-
-def _has_threshold(computed: Computed, key: str) -> bool:
-    return has_threshold(key, decided=computed.options["threshold"] is not None)
+    return OODBench(metrics=keys, thresholds=True, **named).rates(*sides(computed)) if keys else {}
 
 
 def _notes(computed: Computed) -> Sequence[str]:

@@ -59,7 +59,6 @@ from .measures import (
     Sides,
     called,
     decides,
-    has_threshold,
     metric_list,
     parsed,
 )
@@ -468,7 +467,7 @@ class OODBench(Metric):
         rates = {}
         for name, measure in measures.items():
             value, threshold = measure.of(sides), None
-            if self.thresholds and has_threshold(name, decided=self.threshold is not None):
+            if self.thresholds and measure.has_threshold:
                 threshold = exceeded_threshold(measure.score_of(value, sides), (out, inside))
             value = float(value.value if isinstance(value, BestValue) else value)
             rates[name] = Rate(value, measure.higher, measure.share, threshold=threshold)

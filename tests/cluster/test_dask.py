@@ -20,7 +20,7 @@ from openworld_metrics.cluster import compute_parquet, reducing, row_groups
 from openworld_metrics.cluster.reducing import check_memory, reduce_row_group
 from openworld_metrics.cluster.row_groups import RowGroup, list_row_groups
 from tests import cases
-from tests.splitting import length, rows
+from tests.splitting import rows
 
 dask = pytest.importorskip("dask")
 dask_distributed = pytest.importorskip("distributed")
@@ -67,8 +67,7 @@ def write(columns: cases.Columns, folder: Path, num_files: int = 3) -> Path:
 
 @pytest.mark.parametrize(("name", "others"), OPTIONS, ids=str)
 def test_two_workers_equal_one_process(name: str, others: Any, client: Any, load: Load, tmp_path: Path) -> None:
-    columns, options = cases.draw(name, 9)
-    assert length(columns) > 8
+    columns, options = cases.draw(name, 9, at_least=9)
     options = options if others is None else others
     computed = compute_parquet(name, write(columns, tmp_path), **options)
     assert computed == load(name).compute(**columns, **options)

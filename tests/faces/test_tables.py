@@ -356,7 +356,7 @@ def test_every_rate_of_a_metric_has_a_direction(name: str) -> None:
         for key, value in results.items():
             known = direction(key)
             counted = isinstance(value, (int, list)) or key.endswith("_threshold")
-            assert (known is None) == counted, key
+            assert (known is None) == counted, f"{key}: see _NAMES of shared/written/results.py"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import pytest
 from openworld_metrics import METRICS, AccuracyK, AnomalySuite, OODBench, compare, pack, unpack
 from openworld_metrics.cluster import reduce_batches
 from openworld_metrics.integrations.combining import combine
-from openworld_metrics.loading import metric_class
+from openworld_metrics.loading import metric_class, task_of
 from openworld_metrics.metric import metric as metric_module
 from openworld_metrics.metric.results import Draws, rates_of
 from tests import cases
@@ -73,42 +73,47 @@ OPEN: dict[str, Any] = dict(
     open_scores=[0.1, 0.3, 0.2, 0.6, 0.5, 0.4, 0.9, 0.3],
 )
 MIXED = [reference < 0 for reference in OPEN["references"]]
-TINY: dict[str, tuple[dict[str, Any], dict[str, Any], list[bool]]] = {
-    # columns, options, and whether each sample is unknown; top-k and detection know one kind
-    "accuracyk": (dict(predictions=[[0], [1], [1], [0], [2], [0]], references=[0, 1, 0, 1, 2, 0]), {}, [False] * 6),
-    "autkc": (
+TINY: dict[str, tuple[dict[str, Any], list[bool]]] = {
+    # by metric or else by task: columns, and whether each sample is unknown; top-k and detection know one kind
+    "accuracyk": (dict(predictions=[[0], [1], [1], [0], [2], [0]], references=[0, 1, 0, 1, 2, 0]), [False] * 6),
+    "classification": (
         dict(predictions=[[0.5, 0.25], [0.5, 0.75], [0.25, 0.5], [1.0, 0.0], [0.0, 1.0]], references=[0, 0, 1, 1, 1]),
-        dict(k_list=2, average="macro"),
         [False] * 5,
     ),
-    "macro_open_f": (OPEN, dict(num_classes=2), MIXED),
-    "micro_open_f": (OPEN, {}, MIXED),
-    "openauc": (OPEN, dict(risk_metrics=["aurc"]), MIXED),
-    "ood_bench": (
-        dict(predictions=SUBJECTS["predictions"], references=[int(unknown) for unknown in MIXED]),
-        dict(metrics=["auroc", "fpr95tpr", "aurc", "aupr_out"]),
-        MIXED,
-    ),
-    "openset_detection": (
+    "open_set": (OPEN, MIXED),
+    "ood": (dict(predictions=SUBJECTS["predictions"], references=[int(unknown) for unknown in MIXED]), MIXED),
+    "detection": (
         dict(
             predictions=[[box(0, 0.9, 0)], [box(0, 0.5, 9), box(20, 0.7, 0)], [box(0, 0.8, 0)], [], [box(0, 0.3, 9)]],
             references=[[[0, 0, 10, 10, 0]], [[0, 0, 10, 10, 5]], [[20, 0, 30, 10, 0]], [[0, 0, 10, 10, 5]], []],
         ),
-        dict(known_classes=[0], unknown_class_id=9, count_background=True),
         [False] * 5,
     ),
-    "anomaly_suite": (
+    "anomaly": (
         dict(predictions=maps(0.5, 0.75, 0.25, 1.0, 0.125, 0.5), references=masks(0, 1, 0, 1, 0, 1)),
-        dict(integration_limits=1.0),
         [False, True, False, True, False, True],
     ),
+}
+TINY_OPTIONS: dict[str, dict[str, Any]] = {  # that are not the defaults
+    "autkc": dict(k_list=2, average="macro"),
+    "macro_open_f": dict(num_classes=2),
+    "openauc": dict(risk_metrics=["aurc"]),
+    "ood_bench": dict(metrics=["auroc", "fpr95tpr", "aurc", "aupr_out"]),
+    "openset_detection": dict(known_classes=[0], unknown_class_id=9, count_background=True),
+    "anomaly_suite": dict(integration_limits=1.0),
 }
 CLUSTERS = {5: [*"abbac"], 6: [*"abbacc"], 8: [*"abbacbcc"]}
 
 
+def tiny(name: str) -> tuple[dict[str, Any], dict[str, Any], list[bool]]:
+    """Columns and options of a metric, and whether each sample is unknown."""
+    columns, unknown = TINY.get(name) or TINY[task_of(name)]
+    return columns, TINY_OPTIONS.get(name, {}), unknown
+
+
 def every_draw(name: str, clusters: Sequence[str]) -> Counter[Hashable]:
     """The rates of every draw of clusters, each of the same probability, from repeated rows."""
-    columns, options, unknown = TINY[name]
+    columns, options, unknown = tiny(name)
     members = {cluster: [i for i, own in enumerate(clusters) if own == cluster] for cluster in clusters}
     kinds: dict[frozenset[bool], list[str]] = {}
     for cluster, own in members.items():
@@ -130,7 +135,7 @@ def rounded(rates: Mapping[str, Any]) -> Hashable:
 @every_metric
 @pytest.mark.parametrize("apart", ["", "ab", "abc"], ids=["both kinds", "three kinds", "one kind each"])
 def test_a_resample_is_any_draw_with_its_probability(name: str, apart: str) -> None:
-    columns, options, unknown = TINY[name]
+    columns, options, unknown = tiny(name)
     clusters = [
         f"{cluster}{int(side)}" if cluster in apart else cluster
         for cluster, side in zip(CLUSTERS[len(unknown)], unknown)

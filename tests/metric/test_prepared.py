@@ -97,7 +97,7 @@ def test_results_know_what_they_are(name: str, seed: int) -> None:
         known = direction(key)
         if isinstance(result, (Rate, Count)) and result.higher is not None:
             assert plain[key] == result.value
-            assert known is not None
+            assert known is not None, f"{key}: expected its direction in _NAMES of shared/written/results.py, got none"
             assert known.higher is result.higher
             in_percent = options.get("percent", False)  # of which a key says nothing
             assert known.rate is (isinstance(result, Rate) and (result.share or in_percent))

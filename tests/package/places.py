@@ -10,8 +10,8 @@ from pathlib import Path
 PLACES: Mapping[str, str] = {
     "shared/loading.py": "import .*CLASS",
     "shared/public.py": '"CLASS"',
-    "setup.cfg": r"openworld_metrics\.metrics\.NAME",
     "shared/answers/TASK.py": "import .*CLASS",
+    "setup.cfg": r"openworld_metrics\.metrics\.NAME",
     "metrics/NAME/NAME.py": "CLASS as Core",
     "metrics/NAME/README.md": "title: NAME",
     "README.md": "`NAME`",

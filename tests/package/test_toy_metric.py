@@ -57,6 +57,7 @@ _ALL = (
         example=Example("Ten handwritten digits, logits", ("digits.npz",), TENTH_OF_DIGITS),
         form=Form("class scores and labels", ("average", "percent")),
         data=_data,
+        figures=_figures,
         words=lambda key, options: ("Wrong", "of the samples have another best guess than their class"),
     ),
 )
@@ -72,7 +73,9 @@ _DESCRIPTION = """
 The share of samples whose class is not the best guess.
 """
 
-_CITATION = ""
+_CITATION = """
+@misc{wrong-share, title = {The share of wrong classes}}
+"""
 
 _KWARGS_DESCRIPTION = """
 Args:
