@@ -4587,6 +4587,11 @@ class Measure(NamedTuple):
     of_inside: bool = False  # whether the positives of a quantity are the in-distribution samples, by negated scores
     score: Callable[[Sides], float | None] | None = None  # at which its value is, where the value does not say it
 
+    @property
+    def has_threshold(self) -> bool:
+        """Whether it has a threshold of its own, since it is the best value over all, or the equal error rate."""
+        return self.score is not None or (self.quantity is not None and _is_best(self.quantity))
+
     def score_of(self, value: Any, sides: Sides) -> float | None:
         """The score that is detected, with higher ones, where it has its value. Raises TypeError if there is none."""
         if self.score is not None:
@@ -4594,6 +4599,13 @@ class Measure(NamedTuple):
         if isinstance(value, BestValue):
             return value.score
         raise TypeError("expected a measure with a threshold")
+
+
+@lru_cache(1 << 8)
+def _is_best(quantity: Quantity) -> bool:
+    """Whether the values of a quantity say at which score they are, seen on two samples."""
+    known, unknown = (Side(np.asarray([score])) for score in (0.0, 1.0))
+    return isinstance(quantities(unknown, known, {"": quantity})[""], BestValue)
 
 
 def _of_counts(name: str, quantity: Quantity, *, of_inside: bool = False, share: bool = True) -> Measure:
@@ -4625,7 +4637,7 @@ def _of_answers(name: str, value: Callable[[int, int, int], float], higher: bool
     return Measure(of, higher, of_decisions=True)
 
 
-_MEASURES = {
+MEASURES = {
     "auroc": _of_counts("auroc", AUROC),
     "aupr_out": _of_counts("aupr_out", AVERAGE_PRECISION),
     "aupr_out_trapezoid": _of_counts("aupr_out_trapezoid", AUPR),
@@ -4776,8 +4788,8 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
             return _sampled_measure(point_name)
         if point:
             return _of_counts(name, best_point(*point))
-        if point_name in _MEASURES:
-            return _MEASURES[point_name]
+        if point_name in MEASURES:
+            return MEASURES[point_name]
         area = parse_area(point_name)
         if area:
             return _of_counts(name, area[0], of_inside=area[1])
@@ -4786,10 +4798,10 @@ def _parsed(metric: Any, name: str, reading: Reading) -> Measure:
             return numbered
     examples = ("pauroc@fpr10", "pauroc@fpr10_mcclish", "pauroc@tpr80")
     here = _elsewhere(name)
-    others = (*_MEASURES, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
+    others = (*MEASURES, *DEFAULT_METRICS, *examples, *_NUMBERED, *SKLEARN_SCORES, *SKLEARN_LABELS)
     hint = f"; {here}" if here else did_you_mean(name.lower(), others, 0.75)
     raise ValueError(
-        f"metrics: unknown metric {name!r}; known are {', '.join(_MEASURES)}, "
+        f"metrics: unknown metric {name!r}; known are {', '.join(MEASURES)}, "
         f"<rate><number in (0, 100]><rate> such as 'fpr95tpr' with rates {', '.join(RATES)}, "
         f"pauroc@<rate><number in (0, 100]> such as {', '.join(map(repr, examples))}, "
         f"with a number in (0, 100) {', '.join(map(repr, _NUMBERED[:5]))}, coverage@risk<number in [0, 100]>, "
@@ -4853,13 +4865,6 @@ def _of_other_class(name: str) -> str:
 def decides(metric: Any) -> bool:
     """Whether a metric decides on each sample where there is no threshold: an operating point, or detect_acc."""
     return isinstance(metric, str) and (metric == "detect_acc" or parse_point(metric) is not None)
-
-
-def has_threshold(metric: Any, *, decided: bool) -> bool:
-    """Whether a metric has a threshold of its own, since it is the best value over all, or the equal error rate."""
-    best = decides(metric) or metric in ("eer", "detection_error", "best_balanced_accuracy")
-    named = str(metric).startswith("mindcf@") or (not decided and str(metric).startswith("reliability@"))
-    return isinstance(metric, str) and (best or named)
 
 
 def _is_function(metric: Any, name: str) -> bool:
@@ -5499,7 +5504,7 @@ class OODBench(Metric):
         rates = {}
         for name, measure in measures.items():
             value, threshold = measure.of(sides), None
-            if self.thresholds and has_threshold(name, decided=self.threshold is not None):
+            if self.thresholds and measure.has_threshold:
                 threshold = exceeded_threshold(measure.score_of(value, sides), (out, inside))
             value = float(value.value if isinstance(value, BestValue) else value)
             rates[name] = Rate(value, measure.higher, measure.share, threshold=threshold)

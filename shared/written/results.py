@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..metric.results import Draws
-from ..ood.measures import MEASURES, SKLEARN_LABELS, SKLEARN_SCORES
 from ..ranking.operating_points import RATES, parse_point
 from ..reading.objects import parse_json
 from ..reading.reading import Census
@@ -195,22 +194,18 @@ class Direction(NamedTuple):
 _NAMES = {
     Direction(True, True): (
         "accuracy autkc macro_open_f micro_open_f openauc closed_set_accuracy open_set_auroc open_set_accuracy ccr "
-        "coverage auoscr ap aupr f1 f1_max iou_max precision recall aupro auspro aupimo siou ppv segment_f1 "
-        "map ar pauroc os os* unk hos hos_max open_miou fbeta_score"
+        "coverage auoscr auroc aupr_in aupr_in_trapezoid aupr_out aupr_out_trapezoid detect_acc "
+        "ap aupr f1 f1_max iou_max precision recall aupro auspro aupimo siou ppv segment_f1 "
+        "map ar auarc pauroc best_balanced_accuracy accuracy_given_answered f_answered "
+        "os os* unk hos hos_max open_miou "
+        "accuracy_score balanced_accuracy_score f1_score fbeta_score jaccard_score precision_score recall_score "
+        "average_precision_score roc_auc_score"
     ),
-    Direction(True, False): "reliability",
-    Direction(False, True): "mindcf risk",
-    Direction(False, False): "wi a-ose dcf",
+    Direction(True, False): "cohen_kappa_score matthews_corrcoef d2_log_loss_score d2_brier_score prr reliability",
+    Direction(False, True): "aurc augrc e_aurc eer eer_hull mindcf detection_error risk hamming_loss zero_one_loss",
+    Direction(False, False): "wi a-ose dcf brier_score_loss hinge_loss log_loss",
 }
-_DIRECTIONS = {
-    **{name: direction for direction, names in _NAMES.items() for name in names.split()},
-    **{
-        name: Direction(measure.higher, measure.share)
-        for name, measure in MEASURES.items()
-        if measure.higher is not None and "@" not in name
-    },
-    **{name: Direction(not name.endswith("_loss"), share) for name, share in (SKLEARN_SCORES | SKLEARN_LABELS).items()},
-}
+_DIRECTIONS = {name: direction for direction, names in _NAMES.items() for name in names.split()}
 _PREFIXES, _SUFFIXES = ("image_", "pixel_", "sample_", "u-"), ("50-95", "50")
 
 

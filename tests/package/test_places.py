@@ -24,6 +24,7 @@ from openworld_metrics.ood.ood_bench import OODBench
 from openworld_metrics.ranking.operating_points import RATES
 from openworld_metrics.reading.columns import metrics
 from openworld_metrics.written.hub import to_eval_results
+from openworld_metrics.written.results import direction
 from tests import cases
 from tests.package.places import PLACES, missing_places
 from tests.package.rooms import MODULES, PACKAGE
@@ -117,7 +118,11 @@ def drawn() -> frozenset[str]:
 @pytest.mark.parametrize("measure", MEASURES)
 def test_each_measure_is_in_its_places(measure: str) -> None:
     missing = [] if any(words(measure, OODBench.options)) else ["words in shared/answers/ood.py"]
-    missing += [] if MEASURES[measure].higher is not None or measure == "answered" else ["MEASURES, with a direction,"]
+    higher, share = MEASURES[measure].higher, MEASURES[measure].share
+    missing += [] if higher is not None or measure == "answered" else ["MEASURES, with a direction,"]
+    missing += (
+        [] if direction(measure) == (higher, share) or higher is None else ["_NAMES of shared/written/results.py"]
+    )
     for place in ("metrics/ood_bench/README.md", "metrics/ood_bench/ood_bench.py"):
         missing += [] if measure in (ROOT / place).read_text("utf-8") else [place]
     if measure in TESTED:
