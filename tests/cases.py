@@ -200,7 +200,7 @@ METRICS = {
 
 def draw(name: str, seed: int, at_least: int = 2) -> tuple[Columns, Options]:
     rng = np.random.default_rng([seed, *name.encode()])
-    return METRICS[name].draw(rng, int(rng.integers(at_least, 30)))
+    return METRICS[name].draw(rng, max(at_least, int(rng.integers(2, 30))))
 
 
 def take(column: Any, rows: Any) -> Any:
