@@ -210,11 +210,15 @@ class Rows:
                 f"{name} may have the scores of another model.",
                 Cure("to take it so", {"columns": {self.layout.flag.replace("-", "_"): [*used, toward_unknown(name)]}}),
             )
-            for used in ([] if scores is None or scores.name in self.chosen else [self.made_of[scores.name]])
+            for used in ([] if scores is None or not self._is_guessed(scores) else [self.made_of[scores.name]])
             for name in likely_scores(uses, self.tables[0])
             if used
         ]
         return [f"Not used: {some(names, _NAMED)}.", *groups, *models] if names else []
+
+    def _is_guessed(self, column: Column) -> bool:
+        """Whether a column is made of the arrays that are guessed, chosen or not."""
+        return self.made_of[column.name] == self.guesses[column.name]
 
     def _assumed(self) -> str:
         """The column of labels in which nothing says that 1 means unknown; "" if something does."""
@@ -250,7 +254,7 @@ class Rows:
             column.direction(names, table_of(column, names or None, self.tables)) for column, names in of.items()
         ]
         scores = self.layout.scores()
-        if scores is not None and scores.name not in self.chosen:
+        if scores is not None and self._is_guessed(scores):
             for title in (header(name[1:]) for name in self.made_of[scores.name] if name[:1] == FLIPPED):
                 turned = "its sign is turned, as higher is to mean unknown"
                 sentences.append(f"{title} is a confidence by its name: {turned}; as +{title}, it stays as it is")
