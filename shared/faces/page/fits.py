@@ -70,7 +70,7 @@ def _read(metric: str, inputs: Inputs) -> tuple[bool, bool]:
         except ValueError:
             return False, False
     seen = look(Request(metric, inputs))
-    return not seen.error, bool(seen.out or choices_of(seen.error))
+    return not seen.error, bool(seen.out or choices_of(seen.error) - {"columns"})
 
 
 def _suits(metric: str, places: Sequence[Sequence[Path]]) -> bool:

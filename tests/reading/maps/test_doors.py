@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -269,9 +270,10 @@ def test_leaving_out(case: str, tmp_path: Path, run: Run) -> None:
     assert cures_of(worker.look(request(METRIC, files)).error) == cures_of(raised.value)
     left = worker.look(request(METRIC, files, leave_out=True))
     assert left.error == ""
-    assert any(reading.census.text() in note for note in left.notes), left.notes
+    out = re.sub(r"/\S*/", "", reading.census.text())  # a page names files without their folders
+    assert any(out in note for note in left.notes), left.notes
     (answer,) = worker.compute(request(METRIC, files, leave_out=True), False).values()
-    assert any(reading.census.text() in note for note in answer.notes), answer.notes
+    assert any(out in note for note in answer.notes), answer.notes
     results = AnomalySuite().compute(**reading.columns)
     assert answer.results[answer.model] == results
     _, output, errors = run("anomaly", "--maps", inputs[0], "--data", inputs[1], "--leave-out")
