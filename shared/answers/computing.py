@@ -57,7 +57,8 @@ class Computation:
     shown: by model, what is shown of each group, where groups are not pooled
     comparisons: of every two models, in the order of the reading; uncompared: why there are none, or ""
     unasked: a sentence on results that are left out, since nothing could be asked of the models, or ""
-    metrics: by model, the metric with the batches of the last category; reading: what was computed
+    metrics: by model, the metric with the batches of the last category; num_samples, of all categories, of each model
+    reading: what was computed
     """
 
     reading: Reading
@@ -75,6 +76,7 @@ class Computation:
     uncompared: str = ""
     unasked: str = ""
     metrics: dict[str, Metric] = field(default_factory=dict)
+    num_samples: int = 0
 
     @property
     def draws(self) -> Draws | None:
@@ -173,6 +175,7 @@ def compute_models(
                         subject, category, model, settings, keep, may_draw, looks, bounded, several, bar.update
                     )
                     done.metrics[model] = metric
+                    done.num_samples += len(metric) if place == 0 else 0
                     parts[model] = [*metric.prepared_parts(category.group)] if may_draw else _plain(metric, category)
                 except (ValueError, TypeError) as error:
                     text = sentence_of(error)

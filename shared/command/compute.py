@@ -144,7 +144,7 @@ def compute(
             bounded=False,
             progress=reading.is_streamed,
         )
-        shown, count = _summaries(done), len(next(iter(done.metrics.values())))
+        shown, count = _summaries(done), done.num_samples
         samples = {
             model: {SAMPLES: samples_of(of_model, wanted)} if save_samples else {}
             for model, of_model in done.metrics.items()

@@ -27,7 +27,8 @@ from openworld_metrics.reading.tables import files as readers
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.command.terminal import on_terminal
-from tests.conftest import Run, without_position
+from tests.conftest import Run
+from tests.reading.maps.trees import without_position, write_tree
 
 Load = Callable[..., Any]
 
@@ -437,3 +438,10 @@ def test_labels_of_another_meaning_beside_groups(
     assert results[0] == results[1]
     assert {*results[0]["groups"]["group"]} == {"a", "b"}
     assert pages[0] == pages[1]
+
+
+def test_samples_of_all_categories_are_counted(run: Run, tmp_path: Path) -> None:
+    write_tree("mvtec-ad", tmp_path)
+    files = [str(tmp_path / "maps"), str(tmp_path / "data")]
+    _, output, _ = run("compute", "anomaly_suite", *files, "--levels", "image", "--format", "text")
+    assert output.startswith("anomaly_suite  18 samples\n")
