@@ -27,8 +27,8 @@ from openworld_metrics.reading.tables import files as readers
 from openworld_metrics.texts import texts
 from tests import cases
 from tests.command.terminal import on_terminal
-from tests.conftest import Run
-from tests.reading.maps.trees import without_position, write_tree
+from tests.conftest import Run, without_position
+from tests.reading.maps.trees import write_tree
 
 Load = Callable[..., Any]
 
