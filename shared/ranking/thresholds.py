@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,10 +62,10 @@ def threshold_between(low: float, high: float) -> Placement:
     elif high == math.inf:
         top = low + (abs(low) / _NEAR or _SMALL)
     are_bfloat16 = all(map(_is_bfloat16, (low, high))) and math.isfinite(high)
-    highest = _half_below(high) if are_bfloat16 else math.inf
-    for start in range(len(_TYPES)):
+    limits = [_half_below(high), math.inf] if are_bfloat16 else [math.inf]
+    for highest, start in product(limits, range(len(_TYPES))):  # scores of bfloat16 go before those of float16
         least, most = _room(bottom, top, _TYPES[start:])
-        text = _shortest(least, min(most, highest)) or _shortest(least, most)
+        text = _shortest(least, min(most, highest))
         if text is not None:
             return Placement(text, tuple(kind.__name__ for kind in _TYPES[start:]))
     return Placement(str(low) if math.isinf(low) else repr(low), ())

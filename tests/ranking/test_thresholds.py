@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 
 from openworld_metrics.ranking.thresholds import Placement, placement, placement_note, threshold_between
 from tests.examples import many, seeds
@@ -75,6 +75,7 @@ def as_bfloat16(score: float) -> float:
 
 @many
 @given(seed=seeds)
+@example(seed=1158)  # 1.4e-6 has room in float16, but none that bfloat16 decides alike
 def test_scores_of_bfloat16_are_decided_alike_in_it(seed: int) -> None:
     """torch compares them with the threshold in bfloat16: 0.6 there is 0.6015625, the next score above 0.59765625."""
     rng = np.random.default_rng(seed)
