@@ -25,7 +25,7 @@ from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
 from ...metric.rounding import score_text
 from ...reading.boxes.dataset import class_ids
-from ...reading.columns.cells import num_dimensions, says_confidence
+from ...reading.columns.cells import as_it_stands, num_dimensions
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
 from ...reading.columns.metrics import MadeOf, layout_of
@@ -426,7 +426,7 @@ def _shape(array: Any) -> str:
 def _turn(name: str) -> str:
     if not name.startswith(FLIPPED):
         return FLIPPED + unsigned(name)
-    return f"+{name[1:]}" if says_confidence(name) else name[1:]
+    return as_it_stands(name[1:])
 
 
 def with_class_ids(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:

@@ -60,6 +60,15 @@ def says_confidence(name: str) -> bool:
     return bool(_CONFIDENCE.search(name))
 
 
+def as_it_stands(name: str) -> str:
+    """The choice of scores with the sign that they have: of a confidence, with a plus.
+
+    >>> as_it_stands("max_softmax"), as_it_stands("energy")
+    ('+max_softmax', 'energy')
+    """
+    return f"+{name}" if says_confidence(name) else name
+
+
 def noun_of(names: Sequence[str]) -> str:
     """The singular noun of a column that names things; "" where its name is none, or of several columns.
 

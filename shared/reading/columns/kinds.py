@@ -20,6 +20,7 @@ from .cells import (
     are_blank,
     are_numbers,
     are_words,
+    as_it_stands,
     as_numbers,
     choices,
     distinct,
@@ -306,7 +307,7 @@ class Scores(Column):
         negated = [
             FLIPPED + name for name in offered if flat.get(name) == "f" or (name in flat and says_confidence(name))
         ]
-        return [f"+{name}" if says_confidence(name) else name for name in offered] + negated
+        return [*map(as_it_stands, offered), *negated]
 
     def by_model(self, names: Sequence[str], table: Table) -> list[list[str]]:
         """Each array, since each column of scores is a model's."""
