@@ -51,7 +51,7 @@ Values = Callable[[np.ndarray, Counts], Mapping[str, Sequence[float]]]
 
 
 def number_at(decisions: Decisions, name: str, place: int) -> float:
-    """A rate, a value, a count or the threshold itself at an index; a rate of nothing is 0.0.
+    """A rate, a value, a count or the threshold itself at an index; NaN for a rate of nothing.
 
     >>> table = {"OOD": {"called OOD": "TP", "called in-distribution": "FN"}}
     >>> decisions = Decisions(["0.5"], [0.6], {"TP": [3], "FN": [1]}, {"TPR": (["TP"], ["TP", "FN"])}, table, {}, "")
@@ -62,7 +62,7 @@ def number_at(decisions: Decisions, name: str, place: int) -> float:
         return float(decisions.thresholds[place])
     if name in decisions.rates:
         above, below = (sum(decisions.counts[part][place] for part in parts) for parts in decisions.rates[name])
-        return above / below if below else 0.0
+        return above / below if below else math.nan
     return (decisions.values if name in decisions.values else decisions.counts)[name][place]
 
 

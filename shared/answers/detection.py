@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
@@ -165,8 +165,7 @@ def curves(computed: Computed) -> list[Curves]:
     figures = []
     for name in _OVER_CONFIDENCE:
         series = [
-            # at the last threshold nothing is left
-            Series(one.model, one.role, sweep.ends[:-1], sweep.values[name][:-1], selected=one is computed)
+            _over_confidence(one, sweep, sweep.values[name], selected=one is computed)
             for one, sweep in ((one, decisions(one)) for one in computed.all_models)
             if name in sweep.values and len(sweep.ends) > 1
         ]
@@ -176,6 +175,12 @@ def curves(computed: Computed) -> list[Curves]:
             shares, note = (False, name == "U-Recall"), _matched_otherwise(computed)
             figures.append(Curves(title, axes, series, (THRESHOLD, name), shares, steps=True, note=note))
     return figures
+
+
+def _over_confidence(one: Computed, sweep: Decisions, values: Sequence[float], *, selected: bool) -> Series:
+    """A curve from the first threshold, which leaves every box, to the last one, which leaves none."""
+    first, last = (float(sweep.thresholds[place]) for place in (0, -1))
+    return Series(one.model, one.role, [first, *sweep.ends[:-1], last], [values[0], *values], selected=selected)
 
 
 @once

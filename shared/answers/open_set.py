@@ -216,14 +216,14 @@ def _f_tables(computed: Computed) -> Sequence[Table]:
     return [Table("At each threshold", {**listed, **curves}, [*curves]), *others]
 
 
-_NEEDS = "predictions, labels and an unknown-ness score"
+_NEEDS = "class scores or predictions, labels, and an open-set score"
 _COUNTS = "Each class counts the same, or each sample"
 
 
-def _f_subject(metric: type[Metric], question: str, drawing: Drawing, words_of_switch: str) -> Subject:
+def _f_subject(metric: type[Metric], drawing: Drawing, words_of_switch: str) -> Subject:
     return Subject(
         metric=metric,
-        question=question,
+        question="Are known classes recognised and unknown samples rejected?",
         leading=(metric.name, r"accuracy\(K\+1\)", "hos"),
         example=_DIGITS,
         form=Form(_NEEDS, ("t_list", "num_classes"), switch=(_COUNTS, words_of_switch), place=3),
@@ -260,17 +260,7 @@ _ALL = (
         noun="detector",
         method=lambda options: ", the area under the open-set classification rate curve (OSCR) over every score",
     ),
-    _f_subject(
-        MacroOpenF,
-        "Are known classes recognised and unknown samples rejected, each class counting the same?",
-        Drawing(group=8_000),
-        "each class",
-    ),
-    _f_subject(
-        MicroOpenF,
-        "Are known classes recognised and unknown samples rejected, each sample counting the same?",
-        Drawing(),
-        "each sample",
-    ),
+    _f_subject(MacroOpenF, Drawing(group=8_000), "each class"),
+    _f_subject(MicroOpenF, Drawing(), "each sample"),
 )
 SUBJECTS = {subject.name: subject for subject in _ALL}

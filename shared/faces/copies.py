@@ -5,6 +5,7 @@ answer, place of a threshold ─ table_of, record_of ─→ Python · Markdown �
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Callable, Mapping
@@ -80,7 +81,8 @@ def record_of(answer: Answer, place: int | None = None) -> dict[str, Any]:
 def decision_of(answer: Answer, place: int | None = None) -> dict[str, Any] | None:
     """The decision at a threshold of the model shown: rule, threshold, counts and rates; None without decisions.
 
-    chosen: the names of the thresholds there, such as "95 % TPR"; guarantee, on new data, of those that have one, or ""
+    chosen: the names of the thresholds there, such as "95 % TPR"; guarantee, on new data, of those that have one, or
+    ""; rates: without those of nothing
     """
     choices = answer.decisions
     if choices is None or not choices.thresholds:
@@ -88,13 +90,14 @@ def decision_of(answer: Answer, place: int | None = None) -> dict[str, Any] | No
     at = first_place(choices) if place is None else place
     names = [name for name, preset in choices.presets.items() if preset == at]
     promises = [choices.promises[name] for name in names if name in choices.promises]
+    rates = {name: number_at(choices, name, at) for name in (*choices.rates, *choices.values)}
     return {
         "rule": choices.rule,
         "threshold": number_at(choices, THRESHOLD, at),
         "chosen": names,
         "guarantee": " ".join(text.replace("{threshold}", choices.thresholds[at]) for text in promises),
         "counts": {name: column[at] for name, column in choices.counts.items()},
-        "rates": {name: number_at(choices, name, at) for name in (*choices.rates, *choices.values)},
+        "rates": {name: rate for name, rate in rates.items() if not math.isnan(rate)},
     }
 
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from html import escape
-from textwrap import fill
+from textwrap import fill, wrap
 from typing import Any
 
 import numpy as np
@@ -55,8 +55,9 @@ _LEGIBLE = 0.03  # fraction of a bar that has room for a character
 WIDTH, NARROW = 340, 250  # units of an inline figure, and of one of four side by side
 _MARGINS = (48, 42, 10, 8)  # around the axes of an inline figure: left, bottom, right, top
 _LETTERS = 48  # that a line of a legend has room for
-_WRAPPED = 9  # letters of a name above a column
-_ROW, _NAMES = 34, 118  # height of a row of bars or of a matrix, and width of the names of rows
+_WRAPPED = 9  # letters of a line of a name below a column, at most
+_BESIDE = 16  # letters of a line of a name of a row
+_ROW, _LETTER, _LINE = 34, 6.5, 14  # units: the height of a row of bars or of a matrix, a letter, and a line
 
 _VARIABLES = {color.light: f"var(--{name})" for name, color in TOKENS.items() if name not in ("ground", "surface")}
 
@@ -91,7 +92,10 @@ def svg_of(
     left, bottom, right, top = _MARGINS
     height = round(0.74 * width)
     if isinstance(figure, (Bars, Matrix)):
-        left, bottom = min(width // 3, _NAMES), bottom if isinstance(figure, Matrix) else top
+        left, bottom = min(width // 3, _wide(figure.rows, _BESIDE)), top
+        if isinstance(figure, Matrix):
+            letters = _letters(figure.columns)
+            bottom += _LINE * max((len(wrap(name, letters)) for name in figure.columns), default=0)
         height = bottom + top + _ROW * len(figure.rows)
     frame = (left / width, bottom / height, 1 - (left + right) / width, 1 - (top + bottom) / height)
     with styled(**{"svg.fonttype": "none", "font.size": 11, "legend.fontsize": 11, "axes.linewidth": 1}) as canvas:
@@ -110,6 +114,22 @@ def svg_of(
         drawn.savefig(file, format="svg", transparent=True, metadata=unnamed)
     box = f'viewBox="0 0 {width} {height}"'
     return _inline(file.getvalue(), f'{box} role="img" aria-label="{escape(name or figure.title)}"')
+
+
+def width_of(figure: Matrix) -> int:
+    """The units that a matrix needs, so that the names of its columns do not meet."""
+    across = len(figure.columns) * _wide(figure.columns, _letters(figure.columns))
+    return max(WIDTH, _wide(figure.rows, _BESIDE) + across + _MARGINS[2])
+
+
+def _letters(columns: Sequence[str]) -> int:
+    """The letters of a line of the names of columns: those of the longest word, as far as there is room."""
+    return min(_WRAPPED, max((len(word) for name in columns for word in name.split()), default=1))
+
+
+def _wide(names: Sequence[str], letters: int) -> int:
+    """The units of the longest line of names that are wrapped, and a gap."""
+    return 10 + math.ceil(_LETTER * max((len(line) for name in names for line in wrap(name, letters)), default=0))
 
 
 def draw_figure(
@@ -263,7 +283,8 @@ def draw_matrix(axes: Any, figure: Matrix) -> None:
     for colors, widths in ((SOFT, 0), (shades, frames)):
         axes.add_collection(PatchCollection(cells, facecolors=colors, edgecolors=INK, linewidths=widths), autolim=False)
     axes.set_xlim(-0.5, len(figure.columns) - 0.5)
-    axes.set_xticks(range(len(figure.columns)), [fill(name, _WRAPPED) for name in figure.columns])
+    letters = _letters(figure.columns)
+    axes.set_xticks(range(len(figure.columns)), [fill(name, letters) for name in figure.columns])
     _rows(axes, figure.rows, figure.title)
     _name_axes(axes, figure.title, figure.axes[1], figure.axes[0])
     axes.spines[["left", "bottom"]].set_visible(False)
@@ -295,7 +316,7 @@ def _round_ticks(axis: Any, number: int = 4, *, integer: bool = False) -> None:
 def _rows(axes: Any, names: Sequence[str], title: str) -> None:
     axes.set_title(title)
     axes.set_ylim(len(names) - 0.5, -0.5)
-    axes.set_yticks(range(len(names)), [fill(name, 16) for name in names])
+    axes.set_yticks(range(len(names)), [fill(name, _BESIDE) for name in names])
     axes.grid(visible=False)
 
 

@@ -25,11 +25,12 @@ from ..answers.answer import (
     Number,
     Table,
 )
+from ..answers.charts import joined
 from ..answers.decisions import number_at
 from ..answers.models import plural
 from ..extras import extra
 from . import typography as texts
-from .drawing import WIDTH, svg_of
+from .drawing import WIDTH, svg_of, width_of
 from .images import chips_of, filters_of, kinds_of, outcomes_of
 from .palette import DASHES, on, token
 
@@ -39,7 +40,6 @@ MAX_PAIRS = 200
 MAX_VERDICTS = 5
 MAX_COMPARED = 2  # keys in the comparison
 MAX_ROWS_OF_A_PAIR = 8
-_CROWDED = 4  # columns of a matrix, above which it is drawn wider
 _HERE = Path(__file__).parent
 _WORDS = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten", "Eleven", "Twelve"]
 _STEPS = (1, 2, 5)  # of an axis, times a power of ten
@@ -224,7 +224,9 @@ def decisions(answer: Answer, place: int) -> str:
     promised = [words for preset, words in choices.promises.items() if choices.presets.get(preset) == place]
     threshold = texts.threshold_shown(choices.thresholds[place])
     promise = " ".join(words.replace("{threshold}", threshold) for words in promised)
-    return rendered("decisions", rows=rows, rates=rates, note=choices.note, promise=promise)
+    of_nothing = "–: a share of nothing" if any(map(math.isnan, dict(rates).values())) else ""
+    note = joined(of_nothing, choices.note)
+    return rendered("decisions", rows=rows, rates=rates, note=note, promise=promise)
 
 
 def numbers(answer: Answer) -> str:
@@ -394,7 +396,8 @@ def drawn(
         for row, counts in zip(figure.rows, figure.counts):
             cells = (f"{words} {count:,}" for words, count in zip(names, counts) if count is not None)
             sentences.append(f"{row}: {', '.join(cells)}")
-        width *= 2 if len(names) > _CROWDED and isinstance(figure, Matrix) else 1
+    if isinstance(figure, Matrix):
+        width = max(width, width_of(figure))
     words = name or f"{sentences[0]}. {'; '.join(sentences[1:])}".removesuffix(". ")
     svg = svg_of(figure, decisions, place, name=words, width=width, threshold=threshold)
     return rendered("drawn", title=title_of(figure), svg=svg, width=width)

@@ -92,8 +92,8 @@ def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Dr
         line = {"color": light("ink"), "width": 2}
         shapes.append({"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper", "line": line})
         text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
-        start = min(at, left + (1 - min(1.0, _LETTER * len(text))) * (right - left))
-        notes.append(_note(text, start))
+        fits = at + _LETTER * len(text) * (right - left) <= right
+        notes.append(_note(text, at) if fits else {**_note(text, at), "xanchor": "right", "xshift": -5})
     axis = {**_AXIS, "range": [left, right], "nticks": 8, "tickformat": "~g"}
     margin = {"l": 6, "r": 6, "t": 4, "b": 24}
     layout = {"xaxis": axis, "yaxis": {**_BARE, "range": [0, top]}, "annotations": notes, "shapes": shapes}

@@ -66,13 +66,12 @@ def interval_text(low: float, high: float, digits: int | None = None, *, percent
 
 
 def score_text(score: float, digits: int = DIGITS) -> str:
-    """A score with `digits` significant digits: without an exponent, unless it is below 0.0001, or a million or more.
+    """A score with `digits` significant digits, and all those of its whole part up to a million.
 
     >>> score_text(1412.7), score_text(-14), score_text(0.30004), score_text(2e6), score_text(1e-9)
-    ('1410', '-14', '0.3', '2e+06', '1e-09')
+    ('1413', '-14', '0.3', '2e+06', '1e-09')
     """
-    text = f"{score:.{digits}g}"
-    return f"{float(text):.0f}" if "e+" in text and abs(score) < 1e6 else text
+    return f"{score:.0f}" if 10**digits <= abs(score) < 1e6 else f"{score:.{digits}g}"
 
 
 def decimal_text(value: float | Fraction, digits: int | None, *, percent: bool = False) -> str:

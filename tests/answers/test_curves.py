@@ -12,6 +12,7 @@ from openworld_metrics import read
 from openworld_metrics.answers.answer import Curves, Histogram, Series
 from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.charts import drawn_vertices
+from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.saved import POINTS, saved_answers
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.loading import METRICS, script
@@ -66,6 +67,34 @@ def test_curves_as_drawn(metric: str) -> None:
                 assert type(figure) is type(whole)
                 if isinstance(figure, Curves) and isinstance(whole, Curves):
                     check_as_drawn(figure, whole)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_a_moved_point_lies_on_its_curve(metric: str) -> None:
+    """That of each threshold, on the line of the model that is shown, up to its end; none for a rate of nothing."""
+    example, folder = subject_of(metric).example, script(metric).parent / "examples"
+    reading = read(metric, *(folder / name for name in example.files))
+    for answer in answers_of(metric, reading, example.options, intervals=False, points=10**6).values():
+        for figure in answer.figures:
+            if answer.decisions is None or not isinstance(figure, Curves) or figure.follows is None:
+                continue
+            shown = next(series for series in figure.series if series.selected)
+            x, y = line(shown.x, shown.y, figure.steps)
+            places = range(len(answer.decisions.thresholds))
+            points = np.asarray([[number_at(answer.decisions, name, at) for name in figure.follows] for at in places])
+            assert np.isfinite(points).all(axis=1).mean() > 0.9
+            for point in points[(points <= [max(x), np.inf]).all(axis=1)]:
+                assert distance(point, x, y) <= 1e-9, (figure.title, point)
+
+
+def distance(point: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
+    """The distance of a point from a line through corners, in shares of its extent."""
+    scale = np.asarray([np.ptp(x) or 1, np.ptp(y) or 1])
+    corners, point = np.stack([x, y], axis=1) / scale, point / scale
+    ways = np.diff(corners, axis=0)
+    lengths = (ways**2).sum(axis=1)
+    part = np.clip(((point - corners[:-1]) * ways).sum(axis=1) / np.where(lengths, lengths, 1), 0, 1)
+    return float(np.hypot(*(corners[:-1] + part[:, None] * ways - point).T).min())
 
 
 @pytest.mark.parametrize("steps", [False, True])

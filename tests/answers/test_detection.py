@@ -168,7 +168,7 @@ def test_decisions_are_those_of_a_recount_at_every_threshold(options: dict[str, 
     assert decisions.presets["every box"] == 0
 
 
-def test_the_numbers_over_thresholds_end_at_the_results() -> None:
+def test_the_numbers_over_thresholds_are_the_results() -> None:
     of = computed(scenes.scene(3, 20), scenes.scene(4, 20)._replace(dataset=scenes.scene(3, 20).dataset))
     of = replace(of, options={**of.options, "matching": "confidence"})
     curves = figures(of, Curves)
@@ -181,8 +181,10 @@ def test_the_numbers_over_thresholds_end_at_the_results() -> None:
         ]
         assert figure.series[0].y[0] == results(of)[figure.axes[1]]
         decisions = SUBJECT.decisions(of)
-        assert figure.series[0].x == decisions.ends[:-1]
-        assert figure.series[0].y == decisions.values[figure.axes[1]][:-1]
+        first, last = (float(decisions.thresholds[place]) for place in (0, -1))
+        values = decisions.values[figure.axes[1]]
+        assert figure.series[0].x == [first, *decisions.ends[:-1], last]
+        assert figure.series[0].y == [values[0], *values]
 
 
 def one_of_each() -> Detections:

@@ -13,6 +13,7 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from openworld_metrics.answers.answers import answers_of
 from openworld_metrics.answers.decisions import first_place, number_at
 from openworld_metrics.answers.saved import saved_answers
 from openworld_metrics.answers.subject import subject_of
+from openworld_metrics.faces import html
 from openworld_metrics.faces.copies import FORMS, paper, record_of, table_of
 from openworld_metrics.faces.page.view import COPIED
 from openworld_metrics.loading import METRICS, script
@@ -182,6 +184,20 @@ def test_json(answer: Answer) -> None:
     for model, results in answer.results.items():
         numbers = {key: value for key, value in results.items() if isinstance(value, float) and math.isfinite(value)}
         assert {key: saved["results"][model][key] for key in numbers} == numbers
+
+
+@every
+def test_a_rate_of_nothing_is_absent(answer: Answer) -> None:
+    """At every threshold: a dash with a sentence beside the counts, and no number in JSON; others are as counted."""
+    choices = answer.decisions
+    for place in range(len(choices.thresholds) if choices else 0):
+        assert choices is not None
+        saved, page = json.loads(FORMS["JSON"](answer, place))["decision"]["rates"], html.decisions(answer, place)
+        below = {name: sum(choices.counts[part][place] for part in parts) for name, (_, parts) in choices.rates.items()}
+        shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
+        assert {name for name in below if name not in saved} == {name for name, count in below.items() if not count}
+        assert {name for name in below if shown[escape(name)] == "–"} == {name for name in below if not below[name]}
+        assert ("a share of nothing" in page) == ("–" in shown.values())
 
 
 @every

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from openworld_metrics.answers.answer import Bars, Curves, Decisions, Figure, Histogram, Matrix, Series
-from openworld_metrics.faces.drawing import STYLE, draw_curves, draw_figure, draw_histogram, styled, svg_of
+from openworld_metrics.faces.drawing import STYLE, draw_curves, draw_figure, draw_histogram, styled, svg_of, width_of
 from openworld_metrics.faces.palette import TOKENS, token
 
 pytest.importorskip("matplotlib")
@@ -153,6 +154,30 @@ def test_the_legend_covers_no_bar(shape: tuple[float, float]) -> None:
         legend, label = axes.get_legend().get_window_extent(), axes.xaxis.label.get_window_extent()
     assert legend.y1 <= label.y0  # below the name of the axis
     assert legend.y0 >= 0  # within the picture
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_names_of_a_matrix_do_not_meet(seed: int) -> None:
+    """Texts of a line stand side by side, and all of them within the picture, whatever the names."""
+    from matplotlib.textpath import TextPath
+
+    rng = np.random.default_rng(seed)
+    words = ["a", "its", "class", "wrong", "known", "unknown", "pedestrian", "traffic", "light", "7", "zebra"]
+    rows, columns = ([" ".join(rng.choice(words, rng.integers(1, 4))) for _ in range(rng.integers(1, 9))] for _ in "ab")
+    counts = rng.integers(0, 99, (len(rows), len(columns))).tolist()
+    figure = Matrix("", rows, columns, counts)
+    svg = svg_of(figure, width=width_of(figure))
+    width, height = map(int, re.findall(r'viewBox="0 0 (\d+) (\d+)"', svg)[0])
+    lines: dict[int, list[tuple[float, float]]] = {}
+    for style, rest, text in re.findall(r'<text style="([^"]*)" ([^>]*)>([^<]*)</text>', svg):
+        x, y = map(float, re.findall(r"-?\d+\.?\d*", rest))
+        long = TextPath((0, 0), text, size=11).get_extents().width
+        start = x - long * (0.5 if "middle" in style else "end" in style)
+        assert 0 <= start <= start + long <= width, text
+        assert 0 <= y <= height - 3, text
+        lines.setdefault(round(y), []).append((start, start + long))
+    for ends in map(sorted, lines.values()):
+        assert all(end < start for (_, end), (start, _) in itertools.pairwise(ends))
 
 
 def test_settings_of_others_stay_as_they_are() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 from dataclasses import replace
@@ -57,6 +58,19 @@ def test_threshold_follows_the_decisions(place: int) -> None:
     assert content["layout"]["shapes"][0]["x0"] == at
     pale, full = content["data"][:2]
     assert (max(pale["x"]), min(full["x"])) == (at, at)
+
+
+@pytest.mark.parametrize("place", range(0, 50, 7))
+def test_the_threshold_does_not_cross_its_words(place: int) -> None:
+    """They begin right of the line where there is room, and end left of it elsewhere."""
+    content = drawn(FIGURES["Histogram"], place)["layout"]
+    (note,), (line,) = content["annotations"], content["shapes"]
+    side = {"left": 1, "right": -1}[note["xanchor"]]
+    assert note["x"] == line["x0"]
+    assert side * note["xshift"] > 0
+    low, high = content["xaxis"]["range"]
+    room = (high - line["x0"] if side > 0 else line["x0"] - low) / (high - low)
+    assert room >= min(0.5, 0.024 * len(html.unescape(note["text"])))
 
 
 def test_a_figure_that_follows_nothing_has_no_threshold() -> None:

@@ -164,7 +164,7 @@ def test_cards_say_what_a_number_means() -> None:
     said = re.findall('<dd class="quiet small note">(.*?)</dd>', text)
     assert [re.sub("<.*?>|(?<= ) ", "", words).strip() for words in said] == [
         "chance that an OOD sample scores above an in-distribution one, ties counting half",
-        "of the in-distribution samples are called OOD where 95 % of the OOD ones are at score &gt; 0.11",
+        "of the in-distribution samples are called OOD where 95 % of the OOD ones are (score &gt; 0.11)",
     ]
     assert '<p class="small quiet">95 % intervals &lt;</p>' in text
 
