@@ -123,7 +123,7 @@ def width_of(figure: Matrix) -> int:
 
 
 def _letters(columns: Sequence[str]) -> int:
-    """The letters of a line of the names of columns: those of the longest word, as far as there is room."""
+    """The letters of a line of the names of columns: as many as the longest word has, if there is room."""
     return min(_WRAPPED, max((len(word) for name in columns for word in name.split()), default=1))
 
 

@@ -66,7 +66,7 @@ def interval_text(low: float, high: float, digits: int | None = None, *, percent
 
 
 def score_text(score: float, digits: int = DIGITS) -> str:
-    """A score with `digits` significant digits, and all those of its whole part up to a million.
+    """A score with `digits` significant digits, and its whole part in full up to a million.
 
     >>> score_text(1412.7), score_text(-14), score_text(0.30004), score_text(2e6), score_text(1e-9)
     ('1413', '-14', '0.3', '2e+06', '1e-09')
