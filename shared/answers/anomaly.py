@@ -35,6 +35,7 @@ from .worst_images import (
 )
 
 WORDS = ("anomalous", "normal")
+NEXT = ("pixel_ap", "image_ap")  # the rates that follow the leading ones
 _MOST_KINDS = 12
 _FINE = 100  # times as many points of a PRO curve, of which only a small part may be drawn
 _ENDS = ("everything flagged", "nothing flagged")

@@ -21,15 +21,17 @@ from ..metric.rounding import number_text
 from ..metric.signature import plain_option
 from ..reading.cures import reworded
 from ..reading.reading import Reading
+from ..reading.reasons import listed
 from ..texts import texts
 from .answer import Answer, Curves, Figure, Group, Number, Table
 from .charts import joined
-from .computing import Computation, compute_models
+from .computing import Computation, compute_models, note_of
 from .models import (
     best_of,
     differences_of,
     group_models_table,
     group_table,
+    leading_keys,
     marked,
     mean_over,
     models_table,
@@ -42,7 +44,6 @@ from .models import (
 from .python import Source, python_call
 from .subject import Computed, Subject, subject_of
 
-MAX_LEADING = 3
 _SHOWN = "shown"  # in the memo of a computation
 
 
@@ -119,7 +120,7 @@ def answers_from(
     marks = marked(summaries, differences)
     citation = texts(script(name)).citation if subject.cites(first.options) else ""
     drawn = f", {done.drawn_clusters}" if level is not None and done.drawn_clusters else ""
-    notes += [f"{100 * level:.12g} % intervals: {done.drawn_clusters}."] if level is not None and drawn else []
+    notes += [f"{note_of(done, chosen)}."] if drawn else []
     caption = f"paired bootstrap, {100 * (level or 0):g} %, {chosen['n_resamples']:,} resamples{drawn}"
     compared = next((key for key in leading if any(row.key == key for row in differences)), None)
     titles = {key: _title(subject, key, first.options) for key in leading}
@@ -192,13 +193,6 @@ def results_of(name: str, columns: Mapping[str, Any], options: Mapping[str, Any]
     chosen = {**subject.metric.options, **options}
     done = compute_models(subject, reading, chosen, intervals=False, keeps_samples=True)
     return done.models[name].summary.as_dict()
-
-
-def leading_keys(subject: Subject, summary: Summary) -> list[str]:
-    """At most three keys that lead: the first that match the subject's patterns, or else the first results."""
-    keys = scalars(summary.results)
-    chosen = dict.fromkeys(key for pattern in subject.leading for key in keys if re.fullmatch(pattern, key))
-    return [*(chosen or keys)][:MAX_LEADING]
 
 
 def _group(subject: Subject, computed: Computed) -> Group:
@@ -326,11 +320,10 @@ def _for_paper(subject: Subject, numbers: Sequence[Number], computed: Computed, 
             low, high = map(number_text, number.interval)
             text += f" ({100 * level:g} % interval {low} to {high})"
         phrases.append(text)
-    listed = " and ".join([", ".join(phrases[:-1]), phrases[-1]] if len(phrases) > 1 else phrases)
     over = f" ({numbers[0].note.partition(' (')[0]})" if numbers and numbers[0].note else ""
     which = f"For {computed.model}, we" if computed.rivals else "We"
     method = f"computed with {subject.name} of openworld-metrics{subject.method(computed.options)}"
-    return f"{which} report {listed}{over}, {method}."
+    return f"{which} report {listed(phrases)}{over}, {method}."
 
 
 def _differs(value: Any, default: Any) -> bool:

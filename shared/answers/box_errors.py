@@ -41,8 +41,8 @@ _WORDS: Mapping[tuple[str, str], str] = {  # of an object by its fate, or of a b
     ("unknown", MISSED): "unknown missed",
     ("known", MISSED): "known missed",
     ("FP", "duplicate"): "duplicate",
-    ("FP", "background called known"): "nothing called known",
-    ("FP", "background called unknown"): "nothing called unknown",
+    ("FP", "background called known"): "called known where nothing is",
+    ("FP", "background called unknown"): "called unknown where nothing is",
 }
 MOST_BOXES = 60  # of an image
 _LEAST = 16_000  # characters that a picture may have, however many there are: some 250 pixels a side

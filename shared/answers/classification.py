@@ -33,6 +33,7 @@ def words(key: str, options: Mapping[str, Any]) -> tuple[str, str]:
         "accuracy": ("Accuracy", f"{share} their class the best guess"),
         "accuracy@1": ("Top-1 accuracy", f"{share} their class the best guess"),
         "accuracy@(.+)": ("Top-{0} accuracy", f"{share} their class among the {{0}} best guesses"),
+        "autkc@1": ("AUTKC up to k = 1", f"{share} their class the best guess"),
         "autkc@(.+)": ("AUTKC up to k = {0}", "mean of the top-k accuracies for k = 1 … {0}"),
     }
     return in_words(table, key)

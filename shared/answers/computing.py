@@ -103,6 +103,15 @@ class Computation:
         )
 
 
+def note_of(done: Computation, options: Mapping[str, Any]) -> str:
+    """A note on the intervals of a computation, or on why there are none."""
+    if done.level is None:
+        return done.why
+    drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
+    of = f" of {done.of}" if done.of else ""
+    return f"{100 * done.level:.12g} % intervals{of}: {options['n_resamples']:,} resamples{drawn}"
+
+
 def options_of(options: Mapping[str, Any], category: str) -> dict[str, Any]:
     """The options of one category: mappings give its value. Raises ValueError for a mapping without the category.
 

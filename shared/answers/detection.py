@@ -157,7 +157,7 @@ _NOT_OF_SWEEPS = frozenset({"per_class", "per_image", "errors", "recall_budgets"
 def _matched_otherwise(computed: Computed) -> str:
     """A note where boxes are matched by IoU in the numbers, but by confidence over thresholds; "" elsewhere."""
     by_iou = computed.options["protocol"] == "ow-dln" and computed.options["matching"] != "confidence"
-    return "matched by confidence, the numbers by IoU" if by_iou else ""
+    return "boxes are matched by confidence here, by IoU in the numbers above" if by_iou else ""
 
 
 def curves(computed: Computed) -> list[Curves]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -17,6 +18,7 @@ from .answer import NO_DIFFERENCE, Difference, Table
 from .computing import Computation
 from .subject import Computed, Subject
 
+MAX_LEADING = 3  # numbers of the headline
 MAX_SENTENCES = 5  # the most rivals of the best that get one
 Marks = Mapping[Key, Sequence[str]]  # the best models of each rate
 
@@ -41,6 +43,13 @@ def plural(noun: str) -> str:
     return (f"{word[:-1]}ies" if word.endswith("y") else f"{word}s") + space + rest
 
 
+def leading_keys(subject: Subject, summary: Summary) -> list[str]:
+    """At most three keys that lead: the first that match the subject's patterns, or else the first results."""
+    keys = scalars(summary.results)
+    chosen = dict.fromkeys(key for pattern in subject.leading for key in keys if re.fullmatch(pattern, key))
+    return [*(chosen or keys)][:MAX_LEADING]
+
+
 def mean_over(subject: Subject, summary: Summary) -> str:
     """The groups that numbers are means over, such as "mean of 3 sets"; the name of an only one, "" without groups."""
     groups = {*(summary.groups or ())}
@@ -52,16 +61,17 @@ def mean_over(subject: Subject, summary: Summary) -> str:
 
 
 def models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks) -> Table:
-    """The models as rows; columns are the numbers with a direction, or all if none has one."""
+    """The models as rows; columns are the leading numbers, then those with a direction, or all if none has one."""
     every = {key: result for summary in summaries.values() for key, result in scalars(summary.results).items()}
-    keys = [key for key, result in every.items() if kind_of(result).get("higher") is not None] or [*every]
+    directed = [key for key, result in every.items() if kind_of(result).get("higher") is not None]
+    keys = [*dict.fromkeys([*leading_keys(subject, next(iter(summaries.values()))), *(directed or every)])]
     names, rows = [*summaries], [summary.results for summary in summaries.values()]
     best = [(names.index(name), key) for key, alike in marks.items() if isinstance(key, str) for name in alike]
     return _table(f"All numbers of {len(names)} {plural(subject.noun)}", subject.noun, names, rows, keys, best)
 
 
 def group_table(subject: Subject, computed: Computed) -> Table:
-    """The groups of a model as rows: first the means, last all groups pooled."""
+    """The groups of a model as rows, first the means, last all pooled; columns are numbers, the leading first."""
     groups = dict(computed.summary.groups or {})
     means = sorted(prefixes(groups))
     rows = {name: groups[name] for name in [*means, *(name for name in groups if name not in means)]}
@@ -70,7 +80,8 @@ def group_table(subject: Subject, computed: Computed) -> Table:
         rows, first = {mean_over(subject, computed.summary): computed.summary.results, **rows}, first + 1
     if computed.pooled is not None:
         rows["pooled"] = computed.pooled.results
-    keys = [*scalars(computed.summary.results)]
+    leading = leading_keys(subject, computed.summary)
+    keys = [*dict.fromkeys([*leading, *scalars(computed.summary.results)])]
     table = _table(f"By {subject.group}", subject.group, [*rows], [*rows.values()], keys)
     return replace(table, first=first)
 

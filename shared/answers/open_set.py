@@ -36,7 +36,7 @@ from .subject import Computed, Drawing, Example, Form, Subject, in_words, once
 _F = "F"
 _DIGITS = Example("Digits 0 to 5 known, 6 to 9 unknown, three detectors", ("digits.npz",), SIX_DIGITS)
 _WORDS = {
-    "openauc": ("OpenAUC", "chance that a known sample is right, and scores below an unknown one"),
+    "openauc": ("OpenAUC", "chance that a known sample gets its class and scores below an unknown one"),
     "closed_set_accuracy": ("Closed-set accuracy", "of the known samples are classified correctly"),
     "open_set_auroc": ("Open-set AUROC", "chance that an unknown sample scores above a known one, ties counting half"),
     "macro_open_f": (

@@ -10,10 +10,12 @@ from typing import Any
 import click
 
 from ..anomaly.anomaly_suite import AnomalySuite
-from ..answers.answers import leading_keys, shown_of
+from ..answers.anomaly import NEXT
+from ..answers.answers import shown_of
+from ..answers.computing import note_of
 from ..answers.folders import CHOICES, Folders, compute_maps, needs_masks
 from ..answers.intervals import LEVEL
-from ..answers.models import mean_over
+from ..answers.models import leading_keys, mean_over
 from ..answers.subject import subject_of
 from ..faces.report.anomaly import write_anomaly_report
 from ..faces.report.frame import check_report_folder
@@ -47,7 +49,7 @@ from .fitted import fitted_thresholds, is_fitted
 from .flags import in_flags
 from .messages import complain, on_terminal, one_line, show, warn
 from .options import MetricCommand, of_images, read_options
-from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
+from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, printing, without_intervals
 
 _COLUMNS = 5  # rates in the table by category
 _COLUMNS_OF_LISTS = {
@@ -270,9 +272,9 @@ def _text(
     summary = done.models[names[0]].summary
     groups = summary.groups or {}
     leaves, has_defects = groups.keys() - prefixes(groups), bool(prefixes(groups))
-    means = f", {mean_over(subject, summary)}" if len(leaves) > 1 else ""
+    means = mean_over(subject, summary) if len(leaves) > 1 else ""
     lines = [f"by {'group' if has_defects else 'category'}: --save, --report"] if means else []
-    about, note = f"{described(results)}{means}", "\n".join([_on_intervals(computed), *lines])
+    about, note = described(results, means), "\n".join([_on_intervals(computed), *lines])
     colour = has_colour()
     shown: dict[str, Any] = {"percent": percent, "width": width(), "colour": colour}
     if table is not None:
@@ -300,7 +302,8 @@ def _on_intervals(computed: Folders) -> str:
 def _ordered(summary: Summary) -> list[str]:
     """The keys of rates, most important first."""
     leading = leading_keys(subject_of(AnomalySuite.name), summary)
-    return [*dict.fromkeys([*leading, *rates_of(summary.results)])]
+    rates = rates_of(summary.results)
+    return [*dict.fromkeys([*leading, *(key for key in NEXT if key in rates), *rates])]
 
 
 def _by_category(summary: Summary, percent: bool, colour: bool) -> str:

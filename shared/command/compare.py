@@ -13,6 +13,7 @@ import click
 import numpy as np
 
 from ..answers.computing import compute_models
+from ..answers.models import mean_over
 from ..answers.subject import subject_of
 from ..comparison import SHARED, check_shared, compare as compare_models
 from ..faces.plot import draw_differences
@@ -96,7 +97,9 @@ def compare(
     if plot is not None:
         title = f"{name}: {first} − {second}"
         writes.append(partial(draw_differences, table, plot, title=title, models=(first, second)))
+    over = mean_over(subject_of(name), done.models[first].summary)
     note = f"{settings['n_resamples']:,} paired resamples{f', {done.drawn_clusters}' if done.draws else ''}"
+    note = "; ".join(filter(None, [over, note]))
     if form == "json":
         if done.draws:
             complain(f"note: {note}")

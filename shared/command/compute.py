@@ -11,10 +11,10 @@ from typing import Any
 import click
 
 from ..answers.answer import Answer
-from ..answers.answers import answers_from, leading_keys, shown_of, unnamed
-from ..answers.computing import Computation, compute_models
+from ..answers.answers import answers_from, sentence, shown_of, unnamed
+from ..answers.computing import Computation, compute_models, note_of
 from ..answers.intervals import LEVEL
-from ..answers.models import best_of, differences_of, verdicts_of
+from ..answers.models import best_of, differences_of, leading_keys, mean_over, verdicts_of
 from ..answers.subject import Subject, subject_of
 from ..faces.plot import draw_answer
 from ..faces.terminal import comparison_text, has_colour, models_text, results_text, width
@@ -28,7 +28,7 @@ from ..reading.cures import spelled
 from ..written.results import MODELS, SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated
 from .flags import in_flags
-from .messages import complain, on_terminal, say, say_sign, show, warn_of_idle_options
+from .messages import complain, guessed, on_terminal, say, say_sign, show, warn_of_idle_options
 from .options import MetricCommand, MetricName, of_metric, read_options
 from .outputs import (
     FOLDER,
@@ -37,7 +37,6 @@ from .outputs import (
     deliver,
     drawn_by,
     form_of,
-    note_of,
     printing,
     saving,
     to_json,
@@ -150,7 +149,7 @@ def compute(
             for model, of_model in done.metrics.items()
         }
         note, decimals = note_of(done, settings), _decimals(subject, done) if form == "text" else {}
-        answer = _answer(subject, done, settings) if is_drawn else None
+        answer = _answer(subject, done, settings, guessed(reading, wanted)) if is_drawn else None
     if done.unasked:
         complain(f"note: {spelled(done.unasked, in_flags)}")
     if source.score is None:
@@ -172,7 +171,7 @@ def compute(
         writes.append(partial(draw_answer, answer, plot))
     if answer is not None and report is not None:
         pictures = pictures_of(images, count, reading, by_position=by_position)
-        writes.append(writing_report(answer, report, pictures, source.places))
+        writes.append(writing_report(answer, report, pictures, files, source.places))
     about = f"{count:,} {'sample' if count == 1 else 'samples'}"
     how: dict[str, Any] = {"percent": percent, "width": width(), "colour": has_colour()}
     if form == "json":
@@ -180,6 +179,8 @@ def compute(
     elif len(shown) == 1:
         text = results_text(name, about, next(iter(shown.values())), note, thresholds=decimals, **how)
     else:
+        over = mean_over(subject, next(iter(shown.values())))
+        about = ", ".join(filter(None, [about, over]))
         text = models_text(name, about, shown, _compared(subject, done, how), note, **how)
     deliver(text, *writes)
     if report is not None and on_terminal():
@@ -236,8 +237,8 @@ def _compared(subject: Subject, done: Computation, how: Mapping[str, Any]) -> li
     return ["\n".join(verdicts_of(differences_of(summaries, done, best), best, key, key, minus="-"))]
 
 
-def _answer(subject: Subject, done: Computation, options: Mapping[str, Any]) -> Answer:
-    """The answer of the only model, or of the best, without a table of its samples."""
+def _answer(subject: Subject, done: Computation, options: Mapping[str, Any], guesses: str) -> Answer:
+    """The answer of the only model, or of the best, without a table of its samples; its first note is of guesses."""
     models = {
         model: replace(one, summary=one.summary._replace(results=_without_samples(one.summary.results)))
         for model, one in done.models.items()
@@ -245,8 +246,9 @@ def _answer(subject: Subject, done: Computation, options: Mapping[str, Any]) -> 
     answers = answers_from(subject, replace(done, models=models), options)
     first = next(iter(answers.values()))
     answer = unnamed(first) if len(answers) == 1 else answers[first.best]
-    on_intervals = [] if done.level is None else [f"{note_of(done, options)}."]
-    return replace(answer, notes=[*answer.notes, *on_intervals])
+    notes = [sentence(guesses)] if guesses else []
+    notes += [*answer.notes, *([] if done.level is None else [f"{note_of(done, options)}."])]
+    return replace(answer, notes=[*dict.fromkeys(notes)])
 
 
 def _without_samples(results: Mapping[str, Any]) -> dict[str, Any]:

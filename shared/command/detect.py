@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 import numpy as np
 
+from ..answers.computing import note_of
 from ..answers.folders import compute_detections, detection_results, limit_note
 from ..answers.intervals import LEVEL
 from ..detection.errors import NEARBY
@@ -38,7 +39,7 @@ from .fitted import Threshold
 from .flags import in_flags
 from .messages import complain, on_terminal, say, show, warn
 from .options import MetricCommand, of_images, read_options
-from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, note_of, printing, without_intervals
+from .outputs import FOLDER, PRINTED, check_outputs, deliver, form_of, printing, without_intervals
 
 
 class Run(NamedTuple):
@@ -135,9 +136,7 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
             check_file(report / "index.html")
     both, known, options, tell = run(arguments, references)
     detections, *others = both
-    places = [arguments["model"] or _place_text(arguments["predictions"])]
-    places += [_place_text(arguments["compare"])] if arguments["compare"] else []
-    names = [*model_names(*places)] if len(places) > 1 else places
+    names = _names(arguments)
     clusters = clusters_of_images(detections.dataset.names, arguments["clusters"], arguments["clusters_from_name"])
     detectors = compute_detections(
         reading_of(dict(zip(names, both)), clusters),
@@ -268,6 +267,12 @@ def _places_of_references(arguments: Mapping[str, Any]) -> Sequence[str]:
     return data
 
 
+def _names(arguments: Mapping[str, Any]) -> Sequence[str]:
+    """The names of the detectors, by their places."""
+    place = arguments["model"] or _place_text(arguments["predictions"])
+    return model_names(place, _place_text(arguments["compare"])) if arguments["compare"] else [place]
+
+
 def _place_text(places: str | Sequence[str]) -> str:
     """The places of an input in words.
 
@@ -288,7 +293,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
     """Read the detections of one detector, or of two, from the files in the arguments."""
     names = _words(arguments["names"])
     reading = read_boxes(
-        {name: arguments[name] for name in ("predictions", "compare") if arguments[name]},
+        dict(zip(_names(arguments), (arguments[name] for name in ("predictions", "compare") if arguments[name]))),
         references,
         images=arguments["images"],
         split=arguments["split"],

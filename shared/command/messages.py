@@ -18,7 +18,7 @@ from ..reading.columns.meaning import wrong_way
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import choices_of, spelled
 from ..reading.reading import Reading
-from ..reading.reasons import place_of_bug, reason, some
+from ..reading.reasons import listed, place_of_bug, reason, some
 from ..reading.rows.score_files import Scores
 from .columns import VALUES
 from .flags import in_flags
@@ -26,6 +26,7 @@ from .flags import in_flags
 LONGEST = 500  # characters of a line
 _NAME = "openworld-metrics: "
 _TAIL = 150
+_FILES = 3  # that a note names
 _AFTER, _EVERY = 2.0, 0.5  # seconds
 _CLEAR = "\r\x1b[K"
 
@@ -63,11 +64,15 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisio
         warn(f"--{option.replace('_', '-')} changes none of the results")
 
 
+def guessed(reading: Reading, options: Collection[str] = ()) -> str:
+    """The guesses of a reading in one line, other than of options that are stated; "" without any."""
+    return "; ".join(spelled(guess, in_flags) for guess in reading.guesses if choices_of(guess).isdisjoint(options))
+
+
 def say(reading: Reading, options: Collection[str] = ()) -> None:
     """Print one line of guesses, other than of options that are stated, and one for each note."""
-    guesses = [spelled(guess, in_flags) for guess in reading.guesses if choices_of(guess).isdisjoint(options)]
-    if guesses:
-        complain(f"note: {'; '.join(guesses)}")
+    if guesses := guessed(reading, options):
+        complain(f"note: {guesses}")
     for note in reading.notes:
         complain(f"note: {spelled(note, in_flags)}")
 
@@ -103,9 +108,12 @@ def say_scores(sides: Mapping[str, Scores]) -> None:
             f"note: {name} of {negated[0]}{others} is a confidence, higher for known samples, and is negated here; "
             f"FILE:+{name} takes it as it is"
         )
-    guesses = [f"scores of {place} are {side.guess}" for place, side in sides.items() if side.guess]
+    places: dict[str, list[str]] = {}
+    for place, side in sides.items():
+        places.setdefault(side.guess, []).append(place)
+    guesses = [f"{guess} of {some(files, _FILES)}" for guess, files in places.items() if guess]
     if guesses:
-        complain(f"note: {some(guesses)}; FILE:COLUMN chooses another column")
+        complain(f"note: scores are {listed(guesses)}; FILE:COLUMN chooses another column")
 
 
 def complain(text: str) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..answers.computing import note_of
 from ..answers.folders import compute_sets, with_accuracy
 from ..faces.tables import FORMS, make_table, render
 from ..faces.terminal import has_colour, results_text, width
@@ -27,7 +28,7 @@ from .columns import COLUMNS
 from .fitted import Threshold
 from .messages import on_terminal, say_scores, warn, warn_of_idle_options
 from .options import INTERVALS, MetricCommand, from_names, read_options
-from .outputs import check_json_and_picture, deliver, form_of, note_of, printing, saving, without_intervals
+from .outputs import check_json_and_picture, deliver, form_of, printing, saving, without_intervals
 
 _HELP = """Compare each of several OOD sets with the known samples, from files of scores.
 

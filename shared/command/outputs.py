@@ -104,15 +104,6 @@ def form_of(form: str | None, percent: bool) -> str:
     return form
 
 
-def note_of(done: Computation, options: Mapping[str, Any]) -> str:
-    """A note on the intervals of a computation, or on why there are none."""
-    if done.level is None:
-        return done.why
-    drawn = f", {done.drawn_clusters}" if done.drawn_clusters else ""
-    of = f" of {done.of}" if done.of else ""
-    return f"{100 * done.level:.12g} % intervals{of}: {options['n_resamples']:,} resamples{drawn}"
-
-
 def drawn_by(done: Computation, subject: Subject, options: Mapping[str, Any]) -> dict[str, Any]:
     """The record of the rows or clusters that the resamples of a computation drew."""
     row = "image" if subject.images_are_rows else "row"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,10 +30,13 @@ def check_report(metric: type[Metric], folder: Path, images: str | None) -> None
 
 
 def writing_report(
-    answer: Answer, folder: Path, pictures: list[Path], places: Mapping[str, str]
+    answer: Answer, folder: Path, pictures: list[Path], files: Sequence[str], places: Mapping[str, str]
 ) -> Callable[[], object]:
-    """A function that writes the report of an answer; pictures, of each sample, or none."""
-    about = ", ".join(f"{column}: {place}" for column, place in places.items())
+    """A function that writes the report of an answer.
+
+    pictures: of each sample, or none; files and places, which were read, and of which columns
+    """
+    about = ", ".join([*files, *(f"{column}: {place}" for column, place in places.items())])
     lines = [line for line in (answer.question, answer.data, about) if line]
     return partial(_write, answer, folder, pictures, lines)
 

@@ -25,13 +25,14 @@ from ..faces.tables import (
     render,
     sorted_by,
 )
+from ..faces.terminal import width, wrapped
 from ..leaderboard.seeds import OVERALL, Seeds, numbers_of
 from ..leaderboard.undecided import undecided
 from ..metric.signature import differing
 from ..reading.reasons import some
 from ..written.files import write_file
 from ..written.results import MODELS, read_results
-from .messages import warn
+from .messages import on_terminal, warn
 from .options import WaitingCommand
 from .outputs import check_outputs, deliver, printing
 
@@ -129,7 +130,8 @@ def table(
         models = {*each} if seeds is None else {Seeds(seeds).without(name, OVERALL) for name in each}
         tables[signature] = laid, _note(laid, alike, confidence_level, seeds, len(models))
 
-    def text(form: str) -> str:
+    def text(form: str, most: int | None = None) -> str:
+        """The tables, on a terminal with captions in lines of at most `most` characters."""
         texts = []
         aside, gap = _ASIDE.get(form, "{}"), "\n" if form in _ASIDE else "\n\n"
         for signature, (laid, note) in tables.items():
@@ -143,14 +145,15 @@ def table(
                 shown += "".join(gap + aside.format(escaped(hint, "text")) for hint in hints)
                 shown += gap + _CAPTION.format(escaped(" ".join(caption), form)) if caption else ""
             elif form != "csv" and hints + caption:
-                shown += gap + aside.format(escaped(" ".join(hints + caption), form))
+                words = escaped(" ".join(hints + caption), form)
+                shown += gap + aside.format(words if most is None else wrapped(words, most))
             texts.append(shown if len(tables) == 1 else f"{aside.format(signature)}{gap}{shown}")
         return "\n\n".join(texts)
 
     def write(place: Path) -> None:
         write_file(place, text(form or _FORMS[place.suffix.lower()]) + "\n")
 
-    deliver(text(form or "text"), *([] if save is None else [partial(write, save)]))
+    deliver(text(form or "text", width() if on_terminal() else None), *([] if save is None else [partial(write, save)]))
 
 
 def _note(

@@ -62,6 +62,7 @@ def _templates() -> Any:
         "interval": texts.interval,
         "signed": texts.signed,
         "threshold": texts.threshold_shown,
+        "prose": texts.prose,
         "token": token,
         "on": on,
         "dash": lambda role: DASHES.get(role, "solid"),
@@ -143,7 +144,9 @@ def pair(answer: Answer) -> str:
     drawn = [row for row in shown if max(abs(row.low), abs(row.high), abs(row.difference)) <= 1]  # counts are not
     axis = _Axis([0.0, *(end for row in drawn for end in (row.low, row.high, row.difference))], 2)
     names = rows[0].first, rows[0].second
-    counts = [f"{name} is better in {sum(row.better == name for row in rows)}" for name in names]
+    wins = {name: sum(row.better == name for row in rows) for name in names}
+    counts = [f"{name} is better in {number}" for name, number in wins.items() if number]
+    counts = counts or ["neither is better in any"]
     return rendered(
         "pair",
         names=names,
@@ -298,7 +301,9 @@ def table(
         for row in range(length if most is None else min(length, most))
     ]
     heads = [(titles.get(name, name), shown.higher.get(name), are_numbers[name]) for name, _ in columns]
-    return rendered("table", title=shown.title, heads=heads, rows=rows, first=shown.first, more=length - len(rows))
+    longest = max((len(cells[0][1]["text"]) for cells in rows), default=0)
+    more = length - len(rows)
+    return rendered("table", title=shown.title, heads=heads, rows=rows, first=shown.first, more=more, longest=longest)
 
 
 def _is_number(value: Any) -> bool:
@@ -400,7 +405,7 @@ def drawn(
         width = max(width, width_of(figure))
     words = name or f"{sentences[0]}. {'; '.join(sentences[1:])}".removesuffix(". ")
     svg = svg_of(figure, decisions, place, name=words, width=width, threshold=threshold)
-    return rendered("drawn", title=title_of(figure), svg=svg, width=width)
+    return rendered("drawn", title=title_of(figure), svg=svg, width=width, name=figure.title)
 
 
 def picture_of(image: Image) -> str:

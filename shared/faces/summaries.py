@@ -139,14 +139,16 @@ def anomaly_summary(results: Results, percent: bool = False) -> str:
     return "\n\n".join(parts)
 
 
-def described(results: Results) -> str:
-    """The folder, the layout, and the numbers of categories and maps, in a line."""
+def described(results: Results, means: str = "") -> str:
+    """The folder, the layout, and the numbers of categories and maps, in a line; means, as of `mean_over`."""
     record = results["evaluation"]
     title = TITLES.get(record["layout"], "masks in a folder")
     count = len(record["categories"])
-    text = f"{record['maps']}: {title}, {count} {'category' if count == 1 else 'categories'}"
-    text += f", {record['files']['maps']:,} maps"
-    return text + (f", resized ({record['resize']})" if record["resize"] else "")
+    categories = f"{count} {'category' if count == 1 else 'categories'}"
+    maps = f"{record['files']['maps']:,} maps"
+    resized = f"resized ({record['resize']})" if record["resize"] else ""
+    parts = [title, "" if means.endswith(f" {categories}") else categories, maps, resized, means]
+    return f"{record['maps']}: {', '.join(filter(None, parts))}"
 
 
 def _group_rows(results: Results) -> dict[str, list[Any]]:

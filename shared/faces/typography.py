@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from ..metric.rounding import interval_text, number_text, signed_text
@@ -54,6 +55,15 @@ def typographic(text: str) -> str:
     '−0.394'
     """
     return text.replace("-", "−")
+
+
+def prose(text: str) -> str:
+    """A sentence with the minus signs of its numbers.
+
+    >>> prose("best F-score at score > -1.987, pre-2020 by -method")
+    'best F-score at score > −1.987, pre-2020 by -method'
+    """
+    return re.sub(r"(?<!\S)-(?=\d|inf)", "−", text)
 
 
 def threshold_shown(text: str) -> str:

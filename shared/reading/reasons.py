@@ -105,3 +105,12 @@ def some(names: Sequence[str], most: int = 5) -> str:
     ('a, b', 'a, b, c, d, e and 2 more')
     """
     return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them.
+
+    >>> listed(["a", "b", "c"]), listed(["a", "b"]), listed(["a"])
+    ('a, b and c', 'a and b', 'a')
+    """
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -114,7 +114,7 @@ def test_a_crowd_of_boxes() -> None:
     (image,) = SUBJECT.images(computed(Detections(dataset, [predicted]), known_classes=[0]))
     assert [each.role for each in image.boxes] == ["missed"] * 10 + ["right"] * 50
     assert [each.corners[0] for each in image.boxes[10:]] == [*range(50)]
-    assert image.said == "10 known missed, 90 nothing called known; 60 of 3,000 boxes are drawn"
+    assert image.said == "10 known missed, 90 called known where nothing is; 60 of 3,000 boxes are drawn"
 
 
 def test_without_an_error_there_is_no_image() -> None:
@@ -215,7 +215,7 @@ def test_a_box_of_each_outcome() -> None:
     assert (every.name, missed.name) == ("all", "<missed>")
     assert every.said == (
         "1 unknown called known, 1 known called unknown, 1 wrong class, 1 badly placed, 1 known missed, "
-        "1 nothing called known"
+        "1 called known where nothing is"
     )
     assert sorted((box.role, box.label, box.outcome) for box in every.boxes) == [
         ("misplaced", "2", "called 2 (0.30), is 2: badly placed"),

@@ -261,10 +261,10 @@ def test_a_column_that_is_guessed_is_said(run: Run, tmp_path: Path) -> None:
     _, both, _ = run("compute", "ood_bench", "id.csv", "ood.csv")
     code, output, errors = run("ood", "--known", "id.csv", "--unknown", "ood.csv")
     assert (code, json.loads(output)["auroc"]) == (0, json.loads(both)["auroc"])
-    assert "note: scores of id.csv are msp, scores of ood.csv are msp; FILE:COLUMN chooses another column" in errors
+    assert "note: scores are msp of id.csv, ood.csv; FILE:COLUMN chooses another column" in errors
     code, output, errors = run("threshold", "--known", "id.csv", "--fpr", "0.4")
     assert (code, json.loads(output)["threshold"]) == (0, 0.3)  # between 0.25 and 0.5
-    assert "note: scores of id.csv are msp;" in errors
+    assert "note: scores are msp of id.csv;" in errors
     assert run("ood", "--known", "id.csv:msp", "--unknown", "ood.csv:msp")[2] == ""
 
 

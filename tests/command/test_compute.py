@@ -363,6 +363,18 @@ def test_a_saved_file_says_what_was_left_out(run: Run, tmp_path: Path) -> None:
     assert "census" not in json.loads((tmp_path / "a.json").read_text())
 
 
+def test_means_over_groups_are_called_so(run: Run) -> None:
+    """Where two models stand beside each other, and no group has a row."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.normal(size=90).round(3) for name in ("knn", "energy")})
+    frame.assign(is_ood=[0, 1] * 45, ood_set=["", "a", "", "b", "", "c"] * 15).to_csv("x.csv", index=False)
+    _, several, _ = run("compute", "ood_bench", "x.csv", "--format", "text")
+    assert several.startswith("ood_bench  90 samples, mean of 3 sets\n")
+    _, compared, notes = run("compare", "ood_bench", "x.csv", "--n-resamples", "20", "--format", "text")
+    assert compared.splitlines()[-1] == "mean of 3 sets; 20 paired resamples"
+    assert "note: predictions is knn and energy; references is is_ood; groups is ood_set" in notes
+
+
 def test_a_table_and_a_progress_bar_on_a_terminal(run: Run, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     table = {"predictions": rng.random(20000), "references": rng.integers(0, 2, 20000)}

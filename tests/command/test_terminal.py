@@ -16,7 +16,7 @@ import pytest
 
 from openworld_metrics import OODBench, compare
 from openworld_metrics.answers.answers import answers_of
-from openworld_metrics.answers.computing import compute_models
+from openworld_metrics.answers.computing import compute_models, note_of
 from openworld_metrics.answers.subject import subject_of
 from openworld_metrics.command import messages, outputs
 from openworld_metrics.command.commands import cli
@@ -86,7 +86,7 @@ def test_intervals_that_take_no_time(scores: dict[str, np.ndarray]) -> None:
         done = compute_models(subject, reading, OODBench.options, intervals=wanted)
         found = done.models[""].summary
         assert found.results == (plain if wanted is False else certain).results
-        assert outputs.note_of(done, OODBench.options) == ("" if wanted is False else "95 % intervals: 1,000 resamples")
+        assert note_of(done, OODBench.options) == ("" if wanted is False else "95 % intervals: 1,000 resamples")
         assert outputs.without_intervals(found) == plain
 
 
@@ -101,7 +101,7 @@ def test_too_few_samples_have_no_intervals_unasked() -> None:
             enough = level is not None or (not few and groups is None)
             assert (done.models[""].summary.results["auroc"].interval is not None) == enough
             words = "No intervals: there are fewer than 10 samples of a kind."
-            assert outputs.note_of(done, options) == ("95 % intervals: 1,000 resamples" if enough else words)
+            assert note_of(done, options) == ("95 % intervals: 1,000 resamples" if enough else words)
 
 
 def test_one_rule_says_which_intervals_come_by_themselves() -> None:
@@ -287,3 +287,13 @@ def test_wide_characters_take_two_columns() -> None:
     lines = aligned([["group", "auroc"], ["数据集", "0.5"], [normalize("NFD", "é"), "0.25"], ["ｋ🦊", "1"]]).split("\n")
     assert [text_width(line) for line in lines] == [len("数据集") * 2 + 2 + len("auroc")] * 4
     assert lines[0] == "group   auroc"
+
+
+def test_lines_below_a_table_fit_the_terminal(tmp_path: Path) -> None:
+    for name, values in (("a", [0.5, 0.75]), ("b", [0.25, 0.5])):
+        results = {"auroc": values[0], "fpr95tpr": values[1], "signature": "ood_bench|v1"}
+        (tmp_path / f"{name}.json").write_text(json.dumps(results))
+    arguments = ["table", "a.json", "b.json", "--rank", "--sort", "auroc"]
+    printed = on_terminal(arguments, tmp_path, COLUMNS="60")
+    assert max(map(len, printed.splitlines())) <= 60
+    assert "Ranks order the numbers as they are" in " ".join(printed.split())

@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ...anomaly.anomaly_suite import AnomalySuite
+from ...answers.anomaly import NEXT
 from ...answers.answer import Answer, Bars, Figure, Group, Histogram, Matrix, Pictures, Table
 from ...answers.answers import answers_from
+from ...answers.computing import note_of
 from ...answers.folders import Folders
 from ...answers.intervals import LEVEL
 from ...answers.models import group_table
@@ -29,7 +31,7 @@ _FULL, _OPEN = 2, 2  # the most categories that get a card each, and whose curve
 _SIDES = ((60, 320), (300, 224), (math.inf, 160))  # (number of images, pixels of a picture), for up to that number
 _COLUMNS = 5  # rates in the table by category
 _ALSO = ("pixel_fpr95tpr", "segment_f1")  # which are in it, too
-_OF_SOME = Advice("Other numbers have no intervals.", Cure("to give them some", {"confidence_level": LEVEL}))
+_OTHERS = Cure("to give all numbers some", {"confidence_level": LEVEL})
 
 
 def write_anomaly_report(
@@ -62,9 +64,10 @@ def write_anomaly_report(
         "command": "openworld-metrics anomaly",
         "lines": _lines(computed, answer),
     }
-    more = [_OF_SOME] if computed.done.of else []
+    on_intervals = f"{note_of(computed.done, computed.settings)}."
+    more = [] if computed.done.level is None else [Advice(on_intervals, *([_OTHERS] if computed.done.of else []))]
     of_files = [note for note in answer.notes if note in reading.notes and note != f"{reading.doubt}."]
-    shown = replace(answer, notes=[*(note for note in answer.notes if note not in of_files), *more])
+    shown = replace(answer, notes=[*(note for note in answer.notes if note not in [*of_files, on_intervals]), *more])
     folds: dict[str, Sequence[Block]] = {
         "All numbers by category": _all_by_category(computed) if len(computed.reading.category_names) > 1 else [],
         "Files": [frame.text(*of_files)],
@@ -106,7 +109,7 @@ def _decisions_section(answer: Answer, settings: Mapping[str, Any]) -> Section:
     if drawn is None:
         return Section("Decisions", "Decisions", [])
     number = len(decided)
-    every = "All images" if number == 1 else "Both" if number == 2 else f"All {number}"
+    every = "All images" if number == 1 else "Both categories" if number == 2 else f"All {number} categories"
     cards = [frame.chart(replace(drawn, title=every), note="")]
     of_groups = [frame.chart(replace(bars, title=group.name)) for group in decided for bars in _of_kind(group, Bars)]
     (detected, missed), (alarms, passed) = ([int(count or 0) for count in row] for row in drawn.counts)
@@ -161,30 +164,27 @@ def _series(figure: Figure) -> Sequence[Any]:
 
 def _images_section(answer: Answer, progress: bool) -> Section:
     """The worst images of each kind in each group by the first model, with the maps of all and filters."""
-    title, side = "Images judged worst", next(side for most, side in _SIDES if len(answer.images) <= most)
+    side = next(side for most, side in _SIDES if len(answer.images) <= most)
     worst = answer.images.at_most(side) if isinstance(answer.images, Pictures) else answer.images
     images = [*progress_bar(worst, unit=" pictures", shown=progress)]
     if not images:
-        return Section("Images", title, [frame.text("Every image is judged correctly, and no pixel is wrong.")])
-    maps = "its map" if len(answer.models) == 1 else f"the maps of {' and '.join(answer.models)}"
-    lead = (
-        f"Beside each photograph {maps}" if any(not one.kind for one in images[0].beside) else f"Of each image {maps}"
-    )
-    lead += f", on one scale for a category; the worst {len(images):,} are here. Press one to enlarge it."
-    return images_section(images, lead, title)
+        text = frame.text("Every image is judged correctly, and no pixel is wrong.")
+        return Section("Images", "Images judged worst", [text])
+    return images_section(images, answer.models)
 
 
 def _categories_section(computed: Folders, answer: Answer) -> Section:
     """The table by category, with a bar for each model in every cell; the mean first."""
     first, *others = _by_category(computed)
-    keys = [*dict.fromkeys([*answer.leading, *first.shares])]
+    keys = [*dict.fromkeys([*answer.leading, *(key for key in NEXT if key in first.shares), *first.shares])]
     shown = [*keys[:_COLUMNS], *(key for key in _ALSO if key in keys[_COLUMNS:])]
     columns: dict[str, Sequence[Any]] = {name: first.columns[name] for name in (next(iter(first.columns)), "images")}
     for key in shown:
         several = [table.columns[key] for table in (first, *others)]
         columns[key] = [*map(list, zip(*several))] if others else several[0]
     higher = {key: first.higher[key] for key in shown if key in first.higher}
-    drawn = html.table(Table("By category", columns, first=first.first, higher=higher), meters=shown)
+    table = Table("By category", columns, first=first.first, higher=higher)
+    drawn = html.table(table, html.titles_of(answer), meters=shown)
     lead = f"The upper bar is {answer.models[0]}, the lower {answer.models[1]}. " if others else ""
     lead += "The mean gives each category the same weight." if first.first else ""
     return Section("Categories", "By category", [drawn], lead)

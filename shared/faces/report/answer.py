@@ -11,6 +11,7 @@ from typing import Any
 from ...answers.answer import Answer, Decisions, Image, Number, Table, Worst
 from ...answers.decisions import first_place, number_at
 from ...reading.cures import Face, in_python, spelled
+from ...reading.reasons import listed
 from .. import html
 from ..copies import paper
 from ..images import filter_key, filters_of, kinds_of, outcomes_of
@@ -51,13 +52,13 @@ def report_html(
 def _head(answer: Answer, face: Face) -> list[Block]:
     compared = html.pair(answer) if len(answer.models) == 2 else html.comparison(answer, choice=False)
     notes = frame.text(*(spelled(note, face) for note in html.notes_of(answer)), kind="small quiet")
-    return [html.headline(answer) if answer.leading else "", notes, compared]
+    return [html.headline(answer) if answer.leading else "", compared, notes]
 
 
 def _sections(answer: Answer) -> list[Section]:
     titles = html.titles_of(answer)
     beside = answer.side_by_side if len(answer.models) == 2 else html.beside(answer)  # a pair has no intervals of each
-    sections = [_decisions_section(answer), _figures_section(answer), images_section(answer.images)]
+    sections = [_decisions_section(answer), _figures_section(answer), images_section(answer.images, answer.models)]
     if beside is not None:
         lead = "Bold marks the best, and all not clearly worse." if beside.best else ""
         sections.insert(0, Section(beside.title, beside.title, [html.table(beside, titles)], lead))
@@ -79,7 +80,7 @@ def _decisions_section(answer: Answer) -> Section:
     for name in (*decisions.rates, *decisions.values):
         columns[name] = [number_at(decisions, name, at) for at in presets.values()]
     rates = html.table(Table("Rates at common thresholds", columns))
-    lead = f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}."
+    lead = capital(f"{decisions.rule} {threshold_shown(decisions.thresholds[place])}.")
     return Section("Decisions", "Decisions", [frame.card(html.decisions(answer, place)), rates], lead)
 
 
@@ -98,12 +99,17 @@ def _figures_section(answer: Answer) -> Section:
     return Section("Figures", "Figures", [frame.grid(*cards)] if cards else [])
 
 
-def images_section(
-    images: Sequence[Image], lead: str = "Press one to enlarge it.", title: str = "Images with the most errors"
-) -> Section:
-    """The images, the worst first, with a legend, and filters of kinds of errors, of groups and of defects."""
+def images_section(images: Sequence[Image], models: Sequence[str] = ("",), lead: str = "") -> Section:
+    """The images, the worst first, with a legend, and filters of kinds of errors, of groups and of defects.
+
+    models: of the maps beside the images; lead, by default how many images there are, and what is beside each
+    """
     if not images:
         return Section("Images", "Images", [])
+    title = "Images with the most errors"
+    if any(image.kind for image in images):
+        title, lead = "Images judged worst", lead or _on_maps(images, models)
+    lead = lead or f"The worst {len(images):,} are here, most errors first."
     outcomes = outcomes_of(box for image in images for box in image.boxes)
     filters = filters_of(images)
     shown = [
@@ -119,7 +125,13 @@ def images_section(
     legend |= {"score, low to high": "scale"} if any(image.kind for image in images) else {}
     wide = any(image.beside for image in images)
     blocks = [*([frame.legend(legend)] if legend else []), frame.tiles(shown, filters, wide=wide)]
-    return Section("Images", title, blocks, lead)
+    return Section("Images", title, blocks, f"{lead} Press one to enlarge it.")
+
+
+def _on_maps(images: Sequence[Image], models: Sequence[str]) -> str:
+    maps = "its map" if len(models) == 1 else f"the maps of {listed(models)}"
+    beside = "Beside each photograph" if any(not one.kind for one in images[0].beside) else "Of each image"
+    return f"{beside} {maps}, on one scale for a category; the worst {len(images):,} are here."
 
 
 def _pictures_of(image: Image) -> list[Image]:
@@ -169,9 +181,8 @@ def _worst_section(worst: Worst) -> Section:
         return Section(worst.title, worst.title, [html.table(Table(worst.title, worst.columns))], worst.note)
     names = next(iter(worst.columns.values()))
     outcomes = worst.columns.get("outcome", [""] * len(names))
-    rest = {
-        name: column for name, column in worst.columns.items() if name not in (next(iter(worst.columns)), "outcome")
-    }
+    named = [name for name, column in worst.columns.items() if [*map(str, column)] == [*map(str, names)]]
+    rest = {name: column for name, column in worst.columns.items() if name not in (*named, "outcome")}
     shown = []
     for place, (name, picture) in enumerate(zip(names, worst.pictures)):
         texts = {key: number(column[place]) for key, column in rest.items()}

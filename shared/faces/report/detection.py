@@ -158,7 +158,7 @@ def _images_section(computed: Computed, errors: BoxErrors, number: int, progress
     lead = f"The {len(shown)} worst of {len(errors.errors):,}, most errors first"
     lead += f"; {fine:,} without an error." if fine else "."
     titled = [replace(image, name=title) for image, title in zip(shown, titles)]
-    return images_section(titled, f"{lead} Press one to enlarge it.")
+    return images_section(titled, lead=lead)
 
 
 def _examples_section(computed: Computed, errors: BoxErrors) -> Section:

@@ -33,7 +33,7 @@ from ..cures import Advice, Cure, error_of
 from ..limits import COMMANDS, Limits
 from ..places import Archives, unsigned
 from ..reading import Census, Reading
-from ..reasons import some
+from ..reasons import listed, some
 from ..tables.files import Streamed, Table, batches, whole
 from .from_names import FROM_NAMES, patterns_of, with_columns
 from .inputs import FileColumn, tables_of_inputs, tables_of_places
@@ -132,7 +132,7 @@ class Rows:
             )
             said_of |= {note: None} if note and not meaning.are_words else {}
         guesses = [
-            f"{column} is {' and '.join(self.made_of[column])}"
+            f"{column} is {listed(self.made_of[column])}"
             for column, names in self.guesses.items()
             if names and [*names] == [*self.made_of[column]] and plain(names[0]) != plain(column)
         ]
@@ -199,7 +199,7 @@ class Rows:
         names = [name for name, role in labelled(uses).items() if not role] if self.are_all else []
         groups = [
             Advice(
-                f"{name} has few words, each in several rows, and may name groups.",
+                f"Groups may be named by {name}, which has few words, each in several rows.",
                 Cure("to take it so", {"columns": {GROUPS: name}}),
             )
             for name in self.likely_groups
@@ -207,7 +207,7 @@ class Rows:
         scores = self.layout.scores()
         models = [
             Advice(
-                f"{name} may have the scores of another model.",
+                f"Scores of another model may be in {name}.",
                 Cure("to take it so", {"columns": {self.layout.flag.replace("-", "_"): [*used, toward_unknown(name)]}}),
             )
             for used in ([] if scores is None or not self._is_guessed(scores) else [self.made_of[scores.name]])

@@ -79,7 +79,7 @@ def test_decisions_are_those_of_the_scores(tmp_path: Path) -> None:
         for one in own:
             counts[bool(one.defect), bool(one.score_map.max() > threshold)] += 1
     text = write_anomaly_report(run, tmp_path / "report").read_text(encoding="utf-8")
-    said = re.search(r'aria-label="(?:Both|All \w+)\. (.*?)"', text)
+    said = re.search(r'aria-label="(?:Both categories|All images|All \d+ categories)\. (.*?)"', text)
     assert said is not None
     cells = [int(count) for count in re.findall(r"\d+", said[1])]
     assert cells == [counts[True, True], counts[True, False], counts[False, True], counts[False, False]]
@@ -115,7 +115,7 @@ def test_many_categories_fold_and_large_data_have_intervals_of_images(
     assert differences["image_auroc"]["first"] == first["image_auroc"].value
     text = write_anomaly_report(run, tmp_path / "report").read_text(encoding="utf-8")
     assert "Each of the 5 categories" in text
-    assert "Other numbers have no intervals; to give them some, use confidence_level=0.95." in text
+    assert " resamples; to give all numbers some, use confidence_level=0.95." in text
     assert len(re.findall('<details class="fold"><summary>nut', text)) == 4
 
 

@@ -94,7 +94,7 @@ def test_the_differences_of_two_models_lie_on_one_axis() -> None:
     part = parts.pair(of_two())
     assert "<b>knn vs energy:</b> AUROC +0.003 [−0.019, 0.025], <b>no clear difference</b>" in part
     # neither a group nor what has no better direction is compared; counts have no place on an axis of rates
-    assert "knn is better in 0, energy is better in 2 of 3 numbers · mean of 3 sets" in part
+    assert "energy is better in 2 of 3 numbers · mean of 3 sets" in part
     words = re.findall(r'<td class="better">(.*?)</td>', part)
     assert words == ["no clear difference", "energy is better", "energy is better"]
     assert part.count("<i style=") == 2
@@ -106,6 +106,20 @@ def test_the_differences_of_two_models_lie_on_one_axis() -> None:
         places = [float(place) for place in re.findall(rf'{mark} style="left:([\d.]+)%', part)]
         assert any(abs(place - 100 * (value - low) / (high - low)) < 0.01 for place in places)
     assert parts.pair(replace(sample(), differences=[])) == ""
+
+
+def test_where_neither_is_better_one_sentence_says_so() -> None:
+    two = of_two()
+    alike = replace(two, differences=[replace(row, better="") for row in two.differences])
+    assert "neither is better in any of 3 numbers" in parts.pair(alike)
+
+
+def test_the_verdict_stands_above_the_notes() -> None:
+    """Also where there are many notes; a rule begins with a capital, and a column in a note stays as it is."""
+    two = replace(of_two(), notes=["Groups may be named by site, which has few words, each in several rows."])
+    text = report_html(two)
+    assert text.index("no clear difference") < text.index("Groups may be named by site")
+    assert re.search(r'<p class="lead">[A-Z][^<]* &gt; ', section(text, "Decisions"))
 
 
 def test_more_models_have_their_intervals_and_no_choice(html: str) -> None:

@@ -78,7 +78,8 @@ def test_a_report_of_every_outcome(tmp_path: Path) -> None:
         (
             "all",
             "5",
-            "1 unknown called known, 1 known called unknown, 1 wrong class, 1 known missed, 1 nothing called known",
+            "1 unknown called known, 1 known called unknown, 1 wrong class, 1 known missed, "
+            "1 called known where nothing is",
         ),
         ("&lt;missed&gt;", "1", "1 known missed"),
     ]
@@ -214,4 +215,4 @@ def test_false_boxes_are_errors_of_an_image(tmp_path: Path) -> None:
     results = suites.evaluate_detections(made, [1, 2, 3], standard=False, **options)
     text = write_report(made, results, tmp_path / "report", [1, 2, 3], **options).read_text()
     assert "No image has an error" not in text
-    assert "<b>a · 1 error</b><small>1 nothing called known</small>" in text
+    assert "<b>a · 1 error</b><small>1 called known where nothing is</small>" in text

@@ -83,6 +83,12 @@ def report_of_boxes(folder: Path) -> Path:
     return write_report(made, results, folder, scenes.KNOWN, other=other, **options)
 
 
+SMALLEST = """() => Math.min(...[...document.querySelectorAll('.chart svg')].flatMap((svg) => {
+  const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+  return [...svg.querySelectorAll('text')].map((text) => scale * parseFloat(getComputedStyle(text).fontSize));
+}))"""
+
+
 REPORTS: dict[str, Callable[[Path], Path]] = {
     "boxes": report_of_boxes,
     "samples": report_of_samples,
@@ -106,6 +112,9 @@ def test_a_report(kind: str, browser: Any, tmp_path: Path) -> None:
         tab.emulate_media(color_scheme=scheme)
         tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         assert tab.evaluate("document.documentElement.scrollWidth") == width
+        assert tab.evaluate(SMALLEST) >= 10  # of labels in figures, in pixels
+        tables = "[...document.querySelectorAll('.scroll:not(:has(tr:nth-child(26)))')]"
+        assert tab.evaluate(f"{tables}.every((each) => each.scrollHeight <= each.clientHeight + 1)")
         assert tab.evaluate(CUT_OFF, ".card, .tile, summary, .contents, .headline dl") == []  # others scroll
         if (width, scheme) in ((1280, "light"), (400, "dark")):
             violations = Axe().run(tab, options={"resultTypes": ["violations"]}).response["violations"]

@@ -118,7 +118,7 @@ def test_the_word_score_makes_no_column_the_only_one(columns: list[str], models:
         assert reading.uses["anomaly_score"] == "predictions"
         said, offer = reading.notes
         assert said == "Not used: value."
-        assert sentence_of(offer) == "value may have the scores of another model."
+        assert sentence_of(offer) == "Scores of another model may be in value."
         assert [cure.choices for cure in cures_of(offer)] == [{"columns": {"predictions": ["anomaly_score", "value"]}}]
         assert [*read("ood_bench", tmp_path / "x.csv", columns={"predictions": [*columns]}).models] == columns
 
@@ -199,7 +199,7 @@ def test_groups_are_offered(tmp_path: Path, run: Run) -> None:
     assert seen.groups == ["hospital"]
     grouped = look(request("ood_bench", [[path]], wishes={**seen.made_of, "groups": ["hospital"]}))
     assert (grouped.error, grouped.groups) == ("", [])
-    note = next(note for note in read("ood_bench", path).notes if "hospital has" in note)
+    note = next(note for note in read("ood_bench", path).notes if "by hospital" in note)
     assert [cure.choices for cure in cures_of(note)] == [{"columns": {"groups": "hospital"}}]
     assert "to take it so, use --groups hospital" in run("compute", "ood_bench", path)[2]
     code, output, _ = run("compute", "ood_bench", path, "--groups", "hospital", "--metrics", "auroc")
