@@ -61,7 +61,7 @@ def mean_over(subject: Subject, summary: Summary) -> str:
 
 
 def models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks) -> Table:
-    """The models as rows; columns are the leading numbers, then those with a direction, or all if none has one."""
+    """The models as rows; columns are the leading numbers, then all with a direction, or all if none has one."""
     every = {key: result for summary in summaries.values() for key, result in scalars(summary.results).items()}
     directed = [key for key, result in every.items() if kind_of(result).get("higher") is not None]
     keys = [*dict.fromkeys([*leading_keys(subject, next(iter(summaries.values()))), *(directed or every)])]
