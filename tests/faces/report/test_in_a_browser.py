@@ -112,7 +112,7 @@ def test_a_report(kind: str, browser: Any, tmp_path: Path) -> None:
         tab.emulate_media(color_scheme=scheme)
         tab.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
         assert tab.evaluate("document.documentElement.scrollWidth") == width
-        assert tab.evaluate(SMALLEST) >= 10  # of labels in figures, in pixels
+        assert tab.evaluate(SMALLEST) >= 9  # of labels in figures, in pixels
         tables = "[...document.querySelectorAll('.scroll:not(:has(tr:nth-child(26)))')]"
         assert tab.evaluate(f"{tables}.every((each) => each.scrollHeight <= each.clientHeight + 1)")
         assert tab.evaluate(CUT_OFF, ".card, .tile, summary, .contents, .headline dl") == []  # others scroll
