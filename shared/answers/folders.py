@@ -22,6 +22,7 @@ from ..reading.boxes.dataset import Detections, with_names_in_tables
 from ..reading.boxes.reading import BoxReading
 from ..reading.cures import Advice, Cure
 from ..reading.maps.files import Pair
+from ..reading.maps.layouts import PLAIN
 from ..reading.maps.listing import AnomalyImage
 from ..reading.maps.reading import MapReading
 from ..reading.reading import Category, Census
@@ -49,7 +50,7 @@ def compute_maps(
     nothing, a dict of one value is that value; intervals, shown and progress, as of `compute_models`. Raises the errors
     of `evaluate_anomaly_folder`.
     """
-    if reading.first.data.layout is None:
+    if reading.first.data.layout is PLAIN:
         options = with_only_values(options)
     first, *_ = (AnomalySuite(**options_of(options, category)) for category in reading.category_names)
     settings = {**first.loaded_options, **{name: dict(x) for name, x in options.items() if isinstance(x, Mapping)}}

@@ -38,7 +38,7 @@ from ..metric.results import Rate, Results, Summary, rates_of
 from ..metric.rounding import with_arrow
 from ..reading.cures import CurableError, Cure, cures_of, sentence_of, spelled
 from ..reading.maps.files import WAYS, file_problems
-from ..reading.maps.layouts import LAYOUTS, NAMES, PAIR
+from ..reading.maps.layouts import LAYOUTS, NAMES, PLAIN
 from ..reading.maps.pairing import AnomalyMaps, check_names
 from ..reading.maps.reading import reading_of
 from ..reading.maps.sources import list_models
@@ -59,13 +59,14 @@ _COLUMNS_OF_LISTS = {
     "image_labels": "defects",
     "groups": "categories",
 }
+_LAYOUTS = ", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)
 _HELP = f"""Evaluate anomaly maps of a data set on disk, category by category.
 
 \b
     openworld-metrics anomaly --maps maps --data mvtec_ad --report report
     openworld-metrics anomaly --maps images.csv
 
-Layouts: {", ".join(f"{layout.name} ({layout.title})" for layout in LAYOUTS)}, and {PAIR}, a plain folder of masks,
+Layouts: {_LAYOUTS}, and {PLAIN.name}, a plain folder of masks,
 where a map without a mask belongs to a normal image, and _mask, _label or _gt may end a mask's name. A .csv or .jsonl
 may list the images instead, with columns of their paths and words: image, map, mask, defect, category.
 Maps are .tiff, .npy, .npz, or .png of 16 bits, such as maps/bottle/test/crack/000.tiff: found by category, name, and
@@ -255,7 +256,7 @@ def _list_problems(models: Sequence[Any], reading: Mapping[str, Any]) -> None:
         show("\n".join(map(one_line, problems)))
         click.get_current_context().exit(2)
     count = len(models[0].pairs)
-    show(f"no problems: {count:,} images of {models[0].data.layout_name}")
+    show(f"no problems: {count:,} images of {models[0].data.layout.name}")
     for text in dict.fromkeys(model.census.text() for model in models if model.census.left_out):
         show(f"left out: {text}")
 

@@ -22,6 +22,7 @@ from ..places import image_size
 from ..progress import progress_bar
 from ..reading import Reading
 from ..reasons import named
+from .layouts import PLAIN
 from .listing import AnomalyImage, is_archive
 from .lists import holds_maps, is_list
 from .masks import MaskRules, Masks, invalid_pixels, read_masks, saturations_of
@@ -175,7 +176,7 @@ def map_reader(
     if resize is not None and resize not in WAYS:
         raise ValueError(f"resize: expected one of {', '.join(WAYS)}, got {resize!r}")
     with listed.archives.naming():
-        size = _common_size(listed) if resize is not None and listed.data.layout is None else None
+        size = _common_size(listed) if resize is not None and listed.data.layout is PLAIN else None
 
     def read(pair: Pair) -> MapAndMask:
         with listed.archives.naming():
@@ -203,10 +204,9 @@ def rules_of(
     """
     value, clouds = check_ignore_value(ignore_value), as_bool(void_where_invalid, "void_where_invalid")
     layout = listed.data.layout
-    if clouds and (layout is None or layout.clouds is None):
+    if clouds and layout.clouds is None:
         raise ValueError(
-            "void_where_invalid: expected a layout with clouds of points, which mvtec-3d is, got "
-            f"{listed.data.layout_name}"
+            f"void_where_invalid: expected a layout with clouds of points, which mvtec-3d is, got {layout.name}"
         )
     with listed.archives.naming():
         threshold = _threshold_of(listed, check_regions(regions), mask_threshold)
@@ -216,8 +216,7 @@ def rules_of(
 def _threshold_of(listed: AnomalyMaps, regions: str, mask_threshold: float | None) -> float | None:
     """The number above which values of masks are anomalous: as chosen, else of the layout."""
     if mask_threshold is None:
-        layout = listed.data.layout
-        return 0.0 if regions == "labels" else None if layout is None else layout.mask_threshold
+        return 0.0 if regions == "labels" else listed.data.layout.mask_threshold
     threshold = as_real(mask_threshold, "mask_threshold")
     if threshold < 0 or regions == "labels":
         expected = "none beside regions='labels'" if regions == "labels" else "a number of at least 0"

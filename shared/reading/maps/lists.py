@@ -1,6 +1,7 @@
-"""Lists of images: a table with a row for each, of its maps, masks, defect and category, as paths and words.
+"""Lists of images: a row for each, of its maps, masks, defect and category, as paths and words.
 
-Paths are relative to the list. Of an archive, and on pages, a list names files that came with it, and no others.
+A list is a table of one's own, or comes with a data set (VisA, Real-IAD). Paths are relative to the table, or begin in
+the folder of the categories. Of an archive, and on pages, a list names files that came with it, and no others.
 """
 
 from __future__ import annotations
@@ -9,9 +10,8 @@ import os
 import posixpath
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from filecmp import cmp
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -22,19 +22,12 @@ from ...arrays.checks import check_lengths, did_you_mean
 from ..columns.cells import is_blank, num_dimensions, plain
 from ..cures import CurableError, Cure, Or
 from ..limits import PAGES, Limits
+from ..objects import parse_json
 from ..places import METHODS, PICTURES
-from ..reasons import named
+from ..reasons import named, reason
 from ..sides import means_normal
 from ..tables.files import Lines, Table, read_table, whole
-from .layouts import IMAGES_ALONE
-from .listing import (
-    OUTSIDE,
-    AnomalyFolder,
-    AnomalyImage,
-    Problem,
-    Tree,
-    is_archive,
-)
+from .listing import IMAGES_ALONE, OUTSIDE, AnomalyImage, Problem, Tree, is_archive
 from .names import place_of, suffix_of
 from .planes import MAP_SUFFIXES, MASK_SUFFIXES
 
@@ -51,76 +44,66 @@ _ENDS = re.compile(r"(?<=.)(path|file|filename|name|type|class)$")  # of headers
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl")
 _FILES = MASK_SUFFIXES | MAP_SUFFIXES
 _BETWEEN = ";"  # masks of one image
-UNLISTED = "not in the list"
 _SIDES = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}  # of labels in a column
 Key = tuple[str, str]  # of an image: its category and its name
+
+
+class Row(NamedTuple):
+    """A row of a list, with paths as they are written in it.
+
+    at: its place, such as "line 4"
+    name: of the image in its category; "" if the row names none
+    image: its path; "" if only its maps are named
+    masks: their paths
+    defect: its name; "" without one
+    anomalous: whether the image is anomalous; None if its mask decides
+    category: its name; None in a list without categories
+    maps: their paths, by their columns; "" for a map that is not there
+    is_tested: whether the image is of the test
+    """
+
+    at: str
+    name: str
+    image: str
+    masks: Sequence[str]
+    defect: str
+    anomalous: bool | None
+    category: str | None = None
+    maps: Mapping[str, str] = {}
+    is_tested: bool = True
 
 
 class ImageList(NamedTuple):
     """The content of a list.
 
-    path: of the list
-    beside: the files of its folder, if it was read with that
     images: a row each, in the order of their categories and names
     rows: in words, by the keys of the images, such as "line 4 of list.csv"
     maps: of each column of maps, those of the images, by the images' keys
     problems, left_out: as of `AnomalyFolder`
+    path: of the list
+    beside: the files of its folder, if it was read with that
     guess: a sentence on the columns that were recognised; "" where all are chosen
     note: a sentence on columns that are not used; "" without any
     has_images, has_masks: whether there is a column of images, or of masks
     """
 
-    path: Path
-    beside: Sequence[Path]
     images: list[AnomalyImage]
     rows: Mapping[Key, str]
     maps: Mapping[str, Mapping[Key, Path]]
     problems: list[Problem]
     left_out: Mapping[Path, str]
-    guess: str
-    note: str
-    has_images: bool
-    has_masks: bool
+    path: Path = Path()
+    beside: Sequence[Path] = ()
+    guess: str = ""
+    note: str = ""
+    has_images: bool = True
+    has_masks: bool = True
 
     @property
     def files(self) -> list[Path]:
         """The files that it names."""
         of_images = [file for image in self.images for file in image.files]
         return [*of_images, *(path for maps in self.maps.values() for path in maps.values())]
-
-    def of(self, data: AnomalyFolder) -> tuple[dict[Key, AnomalyImage], list[Problem]]:
-        """The image of a data set that each row is of, by the key in the list, and rows of others, which are problems.
-
-        An image is known by its file, or by its category and name. Raises ValueError for a row with another mask or
-        defect than the data set has.
-        """
-        by_file = {image.image.resolve(): image for image in data.images if image.image is not None}
-        by_key, chosen = {image.key: image for image in data.images}, {image.category for image in data.images}
-        there, problems = dict[Key, AnomalyImage](), []
-        for one in self.images:
-            image = None if one.image is None else by_file.get(one.image.resolve())
-            image = image or by_key.get(one.key)
-            if image is not None:
-                self._check_alike(one, image)
-                there[one.key] = image
-            elif one.category in chosen or one.category not in data.categories:
-                text = f"expected an image of {data.tree.root}, got another in {self.rows[one.key]}"
-                first = [*one.files, *(maps[one.key] for maps in self.maps.values() if one.key in maps)]
-                problems.append(Problem(first[0], text, "without an image"))
-        return there, problems
-
-    def _check_alike(self, one: AnomalyImage, image: AnomalyImage) -> None:
-        if self.has_masks and not _are_alike(one.masks, image.masks):
-            wanted, masks = (", ".join(mask.name for mask in each.masks) or "none" for each in (image, one))
-            raise ValueError(f"{self.path}: expected the mask {wanted} of {image.name}, got {masks}")
-        if one.defect and image.defect and one.defect != image.defect:
-            raise ValueError(f"{self.path}: expected {image.name} to be {image.defect}, got {one.defect}")
-
-
-def _are_alike(one: Sequence[Path], other: Sequence[Path]) -> bool:
-    """Whether files are the same, or hold the same."""
-    pairs = [(a, b) for a, b in zip(one, other) if a.resolve() != b.resolve()]
-    return len(one) == len(other) and all(a.is_file() and b.is_file() and cmp(a, b, shallow=False) for a, b in pairs)
 
 
 def is_list(path: Path, *, with_maps: bool = False) -> bool:
@@ -186,21 +169,21 @@ def read_list(
     table = read_table(path, limits=limits)
     with named(shown):
         made_of = _columns(table, columns or {})
-        cells = {role: [_cells(table, column) for column in made_of[role]] for role in _HEADERS}
-        check_lengths(**{name: _cells(table, name) for names in made_of.values() for name in names})
-        if not any(cells[role] for role in ("images", "predictions")):
-            raise ValueError(f"expected a column of images or of maps, got {', '.join(table.arrays)}")
-        lines, there = next(iter(table.lines.values()), Lines()), frozenset(tree.files.values())
-        rows = _Rows(name, tree, there, lines, alone or limits is PAGES)
-        split = next(([*map(str.lower, _cells(table, one))] for one in table.arrays if _word(one) == _SPLIT), [])
-        read = _read_rows(rows, made_of, cells, split, needs_masks)
+        files = Files(tree, posixpath.dirname(name), None if alone or limits is PAGES else path.parent)
+        listed = images_of(_rows(table, made_of), files, path.name, path.parent.resolve().name, needs_masks=needs_masks)
+        if not listed.images:
+            raise ValueError("expected a row of each image, got none of the test")
     used, chosen = {one for names in made_of.values() for one in names}, columns or {}
     others = [one for one in table.arrays if one not in used and _word(one) != _SPLIT]
     guessed = [f"{role} is {', '.join(names)}" for role, names in made_of.items() if names and role not in chosen]
-    guess = f"Columns of {path.name}: {', '.join(guessed)}" if guessed else ""
-    note = f"Not used of {path.name}: {', '.join(others)}." if others else ""
-    has = (bool(made_of[role]) for role in ("images", "references"))
-    return ImageList(path, [*tree.files.values()], *read, guess, note, *has)
+    return listed._replace(
+        path=path,
+        beside=[*tree.files.values()],
+        guess=f"Columns of {path.name}: {', '.join(guessed)}" if guessed else "",
+        note=f"Not used of {path.name}: {', '.join(others)}." if others else "",
+        has_images=bool(made_of["images"]),
+        has_masks=bool(made_of["references"]),
+    )
 
 
 def _word(header: str) -> str:
@@ -285,132 +268,158 @@ def _text(cell: Any) -> Any:
     return cell if isinstance(cell, (list, tuple)) else str(cell).strip()
 
 
-class _Rows(NamedTuple):
-    """The places of rows, and the files that they name.
+def _rows(table: Table, made_of: Mapping[str, Sequence[str]]) -> Iterator[Row]:
+    """The rows of a table, by its columns of each role."""
+    columns = {role: {one: _cells(table, one) for one in names} for role, names in made_of.items()}
+    check_lengths(**{one: cells for of_role in columns.values() for one, cells in of_role.items()})
+    if not (columns["images"] or columns["predictions"]):
+        raise ValueError(f"expected a column of images or of maps, got {', '.join(table.arrays)}")
+    number = len(next(cells for of_role in columns.values() for cells in of_role.values()))
+    images, masks, defects, categories = (
+        next(iter(columns[role].values()), [""] * number) for role in ("images", "references", "image_labels", "groups")
+    )
+    maps = [{one: str(cells[row]) for one, cells in columns["predictions"].items()} for row in range(number)]
+    places = [*map(str, images)] if columns["images"] else [next(filter(None, each.values()), "") for each in maps]
+    names, sides = _names(places, categories if columns["groups"] else ()), _sides(defects)
+    split = next(([*map(str.lower, _cells(table, one))] for one in table.arrays if _word(one) == _SPLIT), [])
+    lines = next(iter(table.lines.values()), Lines())
+    for row, place in enumerate(places):
+        yield Row(
+            at=lines.place(row),
+            name=names[row] if place else "",
+            image=place if columns["images"] and suffix_of(place) in PICTURES else "",
+            masks=_paths(masks[row]),
+            defect=str(defects[row]),
+            anomalous=sides[row],
+            category=str(categories[row]) if columns["groups"] else None,
+            maps=maps[row],
+            is_tested=_TEST not in split or split[row] == _TEST,
+        )
 
-    name, tree: the list, and the files beside it, which are there; lines, the places of its rows
-    alone: whether it may name no others
+
+def visa_rows(path: Path, category: str) -> Iterator[Row]:
+    """The rows of a category in VisA's table of splits; the folder of an image is its defect."""
+    table, names = read_table(path), ("image", "mask", _SPLIT)
+    if not {*names} <= table.arrays.keys():
+        raise ValueError(f"expected columns {', '.join(names)}, got {', '.join(table.arrays)}")
+    lines = next(iter(table.lines.values()), Lines())
+    for row, (image, mask, split) in enumerate(zip(*(_cells(table, name) for name in names))):
+        if image.startswith(f"{category}/"):
+            place, masks = _in_category(image, category), [_in_category(mask, category)] if mask else []
+            defect = posixpath.basename(posixpath.dirname(place))
+            of_row = place_of(place), place, masks, defect, not means_normal(defect)
+            yield Row(lines.place(row), *of_row, is_tested=split == _TEST)
+
+
+def real_iad_rows(path: Path, category: str) -> Iterator[Row]:
+    """The rows of a category's list of Real-IAD; the folder above that of an image is its defect.
+
+    Parameters: path, of {"meta": {"prefix": …, "normal_class": …}, "test": [{"image_path": …, "mask_path": … or null,
+    "anomaly_class": …}, …]}, with paths below the prefix, a folder beside the category's own. As in the official code,
+    an image without a mask is normal, and so is one of the normal class. Raises ValueError for another list.
+    """
+    content = parse_json(path.read_bytes())
+    try:
+        prefix, normal = content["meta"]["prefix"], content["meta"]["normal_class"]
+        for number, row in enumerate(content["test"], 1):
+            mask = None if row["anomaly_class"] == normal else row.get("mask_path")
+            paths = [path for path in (row["image_path"], mask) if path is not None]
+            image, *masks = (_in_category(path and posixpath.join(prefix, path), category) for path in paths)
+            defect = posixpath.basename(posixpath.dirname(posixpath.dirname(image)))
+            yield Row(f"row {number}", place_of(image), image, masks, defect, mask is not None)
+    except (TypeError, LookupError, AttributeError) as error:
+        raise ValueError(
+            "expected meta with prefix and normal_class, and test with image_path, mask_path and anomaly_class of"
+            f" each image, got another list: {reason(error)}"
+        ) from None
+
+
+def _in_category(path: str, category: str) -> str:
+    """A path in the folder of the categories as one in the folder of a category; "" for a blank.
+
+    >>> _in_category("nut/OK/1.png", "nut"), _in_category("screw/OK/1.png", "nut")
+    ('OK/1.png', '../screw/OK/1.png')
+    """
+    return posixpath.relpath(path, category) if path else ""
+
+
+class Files(NamedTuple):
+    """The files that a list may name.
+
+    tree: the files that are known; folder: in which the paths of the list begin
+    others: the folder of further files; None if no others may be named
+    where: the places of files that may be named, in words
     """
 
-    name: str
     tree: Tree
-    there: frozenset[Path]
-    lines: Lines
-    alone: bool
+    folder: str = ""
+    others: Path | None = None
+    where: str = "that lie beside the list, or below it"
 
-    def at(self, row: int) -> str:
-        """A row in words, such as "line 4"."""
-        return self.lines.place(row)
-
-    def file(self, cell: str, row: int) -> Path:
+    def path(self, cell: str) -> Path:
         """The file that a cell names. Raises ValueError for one that may not be named."""
         cell = cell.replace("\\", "/")
-        below = posixpath.normpath(posixpath.join(posixpath.dirname(self.name), cell))
-        if below in self.tree.files:
-            return self.tree.files[below]
-        if self.alone and (below.startswith(("..", "/")) or ":" in below):
-            raise ValueError(f"{self.at(row)}: expected files that lie beside the list, or below it, got {cell!r}")
-        return self.tree.root / below if self.alone else self.tree.files[self.name].parent / cell
-
-    def has(self, path: Path) -> bool:
-        """Whether a file that may be named is there."""
-        return path in self.there if self.alone else path.is_file()
-
-    def missing(self, paths: Sequence[Path], row: int) -> Iterator[Problem]:
-        """The files that are not there."""
-        for path in paths:
-            if not self.has(path):
-                text = f"expected the file that {self.at(row)} of {Path(self.name).name} names, got none"
-                yield Problem(path, text, "missing")
+        below = posixpath.normpath(posixpath.join(self.folder, cell))
+        if below in self.tree.files or self.others is None:
+            if below not in self.tree.files and (below.startswith(("..", "/")) or ":" in below):
+                raise ValueError(f"expected files {self.where}, got {cell!r}")
+            return self.tree.path(below)
+        return self.others / cell
 
 
-def _read_rows(
-    rows: _Rows,
-    made_of: Mapping[str, Sequence[str]],
-    cells: Mapping[str, Sequence[Sequence[Any]]],
-    split: Sequence[str],
-    needs_masks: bool,
-) -> tuple[list[AnomalyImage], dict[Key, str], dict[str, dict[Key, Path]], list[Problem], dict[Path, str]]:
-    """The images of the rows, sorted, their rows, their maps by column, problems, and images that are not tested."""
-    first = {role: columns[0] if columns else [] for role, columns in cells.items()}
-    number = max(len(column) for columns in cells.values() for column in columns)
-    tested = [not split or _TEST not in split or split[row] == _TEST for row in range(number)]
-    anomalous = _sides(first["image_labels"])
-    alone = rows.tree.files[rows.name].parent.resolve().name
+def images_of(rows: Iterable[Row], files: Files, name: str, category: str, *, needs_masks: bool) -> ImageList:
+    """The images of the rows of a list, their maps, problems, and images that are not tested.
+
+    Parameters: files, which it may name; name, of the list; category, of rows without one; needs_masks, as of
+    `read_list`. Raises ValueError, with the row, for one without an image, for an image or a map of an earlier row, for
+    a map that is a mask, and for a file that may not be named.
+    """
+    there = frozenset(files.tree.files.values())
+    is_there: Callable[[Path], bool] = there.__contains__ if files.others is None else Path.is_file
     images: list[AnomalyImage] = []
-    where: dict[Key, str] = {}
-    maps: dict[str, dict[Key, Path]] = {column: {} for column in made_of["predictions"]}
+    row_of: dict[Key, str] = {}
+    maps: dict[str, dict[Key, Path]] = {}
     problems: list[Problem] = []
     left_out: dict[Path, str] = {}
-    repetitions = _Repetitions(rows)
-    places = _names([_place(first["images"], cells["predictions"], row) for row in range(number)], first["groups"])
-    for row in range(number):
-        place = _place(first["images"], cells["predictions"], row)
-        if not place:
-            raise ValueError(f"{rows.at(row)}: expected an image, got a blank")
-        image = rows.file(place, row) if first["images"] and suffix_of(place) in PICTURES else None
-        if not tested[row]:
-            left_out |= {} if image is None else {image: OUTSIDE}
-            continue
-        category, defect = (str(first[role][row]) if first[role] else "" for role in ("groups", "image_labels"))
-        if first["groups"] and not category:
-            raise ValueError(f"{rows.at(row)}: expected a category, got a blank")
-        masks = [rows.file(one, row) for one in _paths(first["references"][row])] if first["references"] else []
-        masks = masks if needs_masks else [mask for mask in masks if rows.has(mask)]
-        is_anomalous = anomalous[row] if defect else None
-        if is_anomalous is None and not masks:
-            is_anomalous = False
-        one = AnomalyImage(
-            category or alone,
-            places[row],
-            defect,
-            places[row].rpartition("/")[2],
-            is_anomalous,
-            image,
-            tuple(masks),
-        )
-        own_maps = {
-            column: rows.file(str(each[row]), row)
-            for column, each in zip(made_of["predictions"], cells["predictions"])
-            if each[row]
-        }
-        repetitions.check(row, one, own_maps)
-        problems += rows.missing([*one.files, *own_maps.values()], row)
-        if is_anomalous and not masks and needs_masks:
-            text = f"expected a mask, since {rows.at(row)} of {Path(rows.name).name} calls it {defect}, got none"
-            problems.append(Problem((*one.files, *own_maps.values())[0], text, "without a mask", [IMAGES_ALONE]))
-        where[one.key] = f"{rows.at(row)} of {Path(rows.name).name}"
-        for column, path in own_maps.items():
-            maps[column][one.key] = path
+    first: dict[Any, str] = {}
+    for row in rows:
+        with named(row.at):
+            if not row.name:
+                raise ValueError("expected an image, got a blank")
+            image = files.path(row.image) if row.image else None
+            if not row.is_tested:
+                left_out |= {} if image is None else {image: OUTSIDE}
+                continue
+            if row.category == "":
+                raise ValueError("expected a category, got a blank")
+            masks = [mask for mask in map(files.path, row.masks) if needs_masks or is_there(mask)]
+            of_row = {column: files.path(cell) for column, cell in row.maps.items() if cell}
+            anomalous = False if row.anomalous is None and not masks else row.anomalous
+            one = AnomalyImage(row.category or category, row.name, row.defect, anomalous, image, tuple(masks))
+            _check_first(row.at, one, of_row, first)
         images.append(one)
-    if not images:
-        raise ValueError("expected a row of each image, got none of the test")
-    return sorted(images, key=lambda image: image.key), where, maps, problems, left_out
+        at = row_of[one.key] = f"{row.at} of {name}"
+        for column in row.maps:
+            maps.setdefault(column, {}).update({one.key: of_row[column]} if column in of_row else {})
+        paths = [*one.files, *of_row.values()]
+        for path in (path for path in paths if not is_there(path)):
+            cures = [IMAGES_ALONE] if path in masks else []
+            problems.append(Problem(path, f"expected the file that {at} names, got none", "missing", cures))
+        if anomalous and not masks and needs_masks:
+            text = f"expected a mask, since {at} calls it {row.defect}, got none"
+            problems.append(Problem(paths[0], text, "without a mask", [IMAGES_ALONE]))
+    return ImageList(sorted(images, key=lambda image: image.key), row_of, maps, problems, left_out)
 
 
-class _Repetitions:
-    """Rows of one image or of one map, which are errors, as is a map that is a mask."""
-
-    def __init__(self, rows: _Rows) -> None:
-        self.rows, self.images, self.files = rows, dict[Any, int](), dict[tuple[str, Path], int]()
-
-    def check(self, row: int, image: AnomalyImage, maps: Mapping[str, Path]) -> None:
-        """Raise ValueError, with the row, for an image or a map of an earlier row."""
-        at = self.rows.at(row)
-        other = self.images.setdefault(image.key, row)
-        if other != row:
-            raise ValueError(f"{at}: expected each image once, got {image.name} as in {self.rows.at(other)}")
-        for column, path in maps.items():
-            other = self.files.setdefault((column, path), row)
-            if other != row:
-                raise ValueError(f"{at}: expected a map of its own in {column}, got that of {self.rows.at(other)}")
-            if path in image.masks:
-                raise ValueError(f"{at}: expected another file as its map than as its mask, got {path.name} for both")
-
-
-def _place(images: Sequence[Any], maps: Sequence[Sequence[Any]], row: int) -> str:
-    """The cell that names an image: of the images, or else of the first map."""
-    return str(next((column[row] for column in ([images] if images else maps) if column[row]), ""))
+def _check_first(at: str, image: AnomalyImage, maps: Mapping[str, Path], first: dict[Any, str]) -> None:
+    """Raise ValueError for an image or a map of an earlier row, by the first row of each, and a map that is a mask."""
+    if (other := first.setdefault(image.key, at)) != at:
+        raise ValueError(f"expected each image once, got {image.name} as in {other}")
+    for column, path in maps.items():
+        if (other := first.setdefault((column, path), at)) != at:
+            raise ValueError(f"expected a map of its own in {column}, got that of {other}")
+        if path in image.masks:
+            raise ValueError(f"expected another file as its map than as its mask, got {path.name} for both")
 
 
 def _names(places: Sequence[str], categories: Sequence[Any]) -> list[str]:

@@ -125,7 +125,7 @@ def saturations_of(listed: AnomalyMaps, ignore_value: int | None) -> Saturations
     Raises ValueError for a missing or invalid file, and for a defect with the value of void pixels.
     """
     layout = listed.data.layout
-    if layout is None or layout.saturation is None:
+    if layout.saturation is None:
         return None
     by_category = {}
     for category in sorted(listed.by_category):

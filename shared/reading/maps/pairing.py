@@ -12,15 +12,9 @@ from typing import NamedTuple
 from ..cures import Advice, reworded
 from ..places import PICTURES, Archives, matched
 from ..reading import IMAGES, OTHERS, Census, unused
-from .layouts import Layout
-from .listing import (
-    ELSEWHERE,
-    NOTE,
-    AnomalyFolder,
-    AnomalyImage,
-    Problem,
-    Tree,
-)
+from .datasets import AnomalyFolder
+from .layouts import PLAIN, Layout
+from .listing import ELSEWHERE, NOTE, AnomalyImage, Problem, Tree
 from .names import is_note, key_of, place_of, suffix_of
 from .planes import MAP_SUFFIXES
 
@@ -115,7 +109,7 @@ def find_maps(tree: Tree, data: AnomalyFolder, archives: Archives) -> AnomalyMap
     """
     files = [name for name in tree.names if suffix_of(name) in MAP_SUFFIXES]
     left_out: dict[Path, str] = {**data.left_out}
-    if data.layout is None:
+    if data.layout is PLAIN:
         pairs, problems = _pair_masks(tree, files, data.images)
     else:
         pairs, problems, of_others = _pair_categories(tree, files, data, data.layout)
@@ -221,8 +215,7 @@ def _pair_masks(tree: Tree, files: Sequence[str], images: Sequence[AnomalyImage]
     problems = []
     for file, at in zip(files, matched(places, names, strip=True, cut=True)):
         place, path = place_of(file), tree.path(file)
-        stem = place.rpartition("/")[2]
-        image = AnomalyImage(category, place, "", stem, False, None, ()) if at is None else images[at]
+        image = AnomalyImage(category, place, "", False, None, ()) if at is None else images[at]
         if image.name in by_name:
             text = f"expected one map of {image.name}, got {by_name[image.name][1]} too"
             problems.append(Problem(path, text, "of an image that has another"))

@@ -17,7 +17,7 @@ from ..limits import COMMANDS, Limits
 from ..reading import ALONE, Category, Input, Place, Reading
 from ..reasons import some
 from .files import MapAndMask, MapFiles, Maps, Pair, first_masks, inverted, map_reader, read_ahead, rules_of
-from .layouts import TITLES
+from .layouts import PLAIN
 from .listing import AnomalyImage
 from .masks import VOID
 from .names import key_of
@@ -74,7 +74,7 @@ class MapReading(Reading):
         record: dict[str, Any] = {
             "maps": str(listed.folder),
             "data": str(listed.data_folder),
-            "layout": listed.data.layout_name,
+            "layout": listed.data.layout.name,
             "categories": sorted(listed.by_category),
             "files": {
                 "images": sum(image.image is not None for image in images),
@@ -124,7 +124,7 @@ class MapReading(Reading):
                 pattern = pattern_of(listed, self.chosen.get("sample_pattern"))
                 by_row = groups if by_defect else []
                 models[name] = _columns(files, by_row, pattern, self.options.get("ignore_value"), self.clusters)
-            names = _names([image for image, _ in pairs], several and self.first.data.layout is not None)
+            names = _names([image for image, _ in pairs], several and self.first.data.layout is not PLAIN)
             group = category if several or self.chosen.get("groups") else ALONE
             yield Category(category, group, models, names, self._batches)
 
@@ -226,7 +226,7 @@ def reading_of(
     options: dict[str, Any] = {"ignore_value": VOID if void_where_invalid and ignore_value is None else ignore_value}
     options |= {"regions": regions}
     columns, rows = {}, _rows_of(listed)
-    several = len(listed.by_category) > 1 and listed.data.layout is not None
+    several = len(listed.by_category) > 1 and listed.data.layout is not PLAIN
     names = _names([image for image, _, _ in rows], several)
     by_key = {image.key: name for name, (image, _, _) in zip(names, rows)}  # a normal image may be in several rows
     clustered = clusters_of_images([*by_key.values()], clusters, clusters_from_name, limits)
@@ -294,10 +294,10 @@ def _rows_of(listed: AnomalyMaps) -> list[tuple[AnomalyImage, Path, str | None]]
 
 def groups_of(listed: AnomalyMaps, pairs: Sequence[Pair]) -> list[str]:
     """The names of a category's groups: its own, or one for each defect."""
-    category, layout = pairs[0][0].category, listed.data.layout
-    if layout is None or not layout.by_defect:
+    category = pairs[0][0].category
+    if listed.data.layout.saturation is None:
         return [category]
-    defects = sorted({image.defect for image, _ in pairs} - {*layout.normal})
+    defects = sorted({image.defect for image, _ in pairs if image.anomalous})
     return [f"{category}/{defect}" for defect in defects] or [category]
 
 
@@ -351,13 +351,13 @@ def _contents(models: Mapping[str, AnomalyMaps]) -> list[str]:
     listed = next(iter(models.values()))
     used = ", ".join(f"{number:,} {kind}" for kind, number in listed.census.used.items() if kind != MAPS)
     maps = ", ".join(f"{name}: {len(each.pairs):,} maps" for name, each in models.items())
-    return [maps, f"{TITLES.get(listed.data.layout_name, 'a folder')}: {used or 'no masks'}"]
+    return [maps, f"{listed.data.layout.title}: {used or 'no masks'}"]
 
 
 def pattern_of(listed: AnomalyMaps, sample_pattern: str | None) -> re.Pattern[str] | None:
     """A regular expression with the id of a sample as its first group, as chosen, or else the layout's own, if any."""
     if sample_pattern is None:
-        sample_pattern = None if listed.data.layout is None else listed.data.layout.samples
+        sample_pattern = listed.data.layout.samples
     if sample_pattern is None:
         return None
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from filecmp import cmp
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -13,24 +14,15 @@ from ..cures import sentence_of
 from ..limits import COMMANDS, Limits
 from ..places import Archives
 from ..reading import Input, Place, as_paths
-from .layouts import LIST
-from .listing import (
-    ELSEWHERE,
-    NOTE,
-    AnomalyFolder,
-    AnomalyImage,
-    Problem,
-    Tree,
-    check_categories,
-    described_in,
-    is_archive,
-    list_anomaly_images,
-)
-from .lists import SUFFIXES, UNLISTED, ImageList, lists_in, read_list
+from .datasets import AnomalyFolder, check_categories, described_in, list_anomaly_images
+from .layouts import LIST, PLAIN
+from .listing import ELSEWHERE, NOTE, AnomalyImage, Problem, Tree, is_archive
+from .lists import SUFFIXES, ImageList, Key, lists_in, read_list
 from .names import is_note, key_of, place_of, suffix_of
 from .pairing import MAPS, MASKS, AnomalyMaps, Pairs, find_maps
 from .planes import MAP_SUFFIXES, read_mask_values
 
+UNLISTED = "not in the list"
 _WITHOUT = "of an image that is left out"
 
 
@@ -124,7 +116,7 @@ def _read_lists(
 def _is_unknown(tree: Tree) -> bool:
     """Whether a folder is in none of the layouts of data sets."""
     try:
-        return described_in(tree, None, needs_masks=True)[1] is None
+        return described_in(tree, None, needs_masks=True)[1] is PLAIN
     except ValueError:
         return True
 
@@ -143,7 +135,7 @@ def _models_of_lists(
     models: dict[str, AnomalyMaps] = {}
     for listed in lists:
         of_list = listed.path.stem if stems.count(listed.path.stem) == 1 else str(listed.path)
-        there, problems = listed.of(data)
+        there, problems = _images_of_rows(listed, data)
         for column, maps in listed.maps.items():
             if name:
                 called = name if len(columns) == 1 else f"{name}: {column}"
@@ -165,6 +157,42 @@ def _models_of_lists(
                 data, tree, pairs, wrong, left_out, archives, guess=listed.guess, note=listed.note, is_listed=True
             )
     return models
+
+
+def _images_of_rows(listed: ImageList, data: AnomalyFolder) -> tuple[dict[Key, AnomalyImage], list[Problem]]:
+    """The image of a data set that each row is of, by the key in the list, and rows of others, which are problems.
+
+    An image is known by its file, or by its category and name. Raises ValueError for a row with another mask or defect
+    than the data set has.
+    """
+    by_file = {image.image.resolve(): image for image in data.images if image.image is not None}
+    by_key, chosen = {image.key: image for image in data.images}, {image.category for image in data.images}
+    there, problems = dict[Key, AnomalyImage](), []
+    for one in listed.images:
+        image = None if one.image is None else by_file.get(one.image.resolve())
+        image = image or by_key.get(one.key)
+        if image is not None:
+            _check_alike(listed, one, image)
+            there[one.key] = image
+        elif one.category in chosen or one.category not in data.categories:
+            text = f"expected an image of {data.tree.root}, got another in {listed.rows[one.key]}"
+            first = [*one.files, *(maps[one.key] for maps in listed.maps.values() if one.key in maps)]
+            problems.append(Problem(first[0], text, "without an image"))
+    return there, problems
+
+
+def _check_alike(listed: ImageList, one: AnomalyImage, image: AnomalyImage) -> None:
+    if listed.has_masks and not _are_alike(one.masks, image.masks):
+        wanted, masks = (", ".join(mask.name for mask in each.masks) or "none" for each in (image, one))
+        raise ValueError(f"{listed.path}: expected the mask {wanted} of {image.name}, got {masks}")
+    if one.defect and image.defect and one.defect != image.defect:
+        raise ValueError(f"{listed.path}: expected {image.name} to be {image.defect}, got {one.defect}")
+
+
+def _are_alike(one: Sequence[Path], other: Sequence[Path]) -> bool:
+    """Whether files are the same, or hold the same."""
+    pairs = [(a, b) for a, b in zip(one, other) if a.resolve() != b.resolve()]
+    return len(one) == len(other) and all(a.is_file() and b.is_file() and cmp(a, b, shallow=False) for a, b in pairs)
 
 
 def list_anomaly_maps(
@@ -256,7 +284,7 @@ def data_of_lists(lists: Sequence[ImageList], categories: Sequence[str] | None =
 
 def _with_categories(listed: AnomalyMaps) -> AnomalyMaps:
     """Images of a plain folder by category: the folders of their maps, if each holds images of both classes."""
-    pairs = [] if listed.wrong or listed.data.layout is not None else listed.pairs
+    pairs = [] if listed.wrong or listed.data.layout is not PLAIN else listed.pairs
     parts = [key_of(image.name).split("/")[:-1] for image, _ in pairs]
     depth = next((i for i in range(min(map(len, parts), default=0)) if len({part[i] for part in parts}) > 1), None)
     if depth is None:

@@ -181,18 +181,35 @@ def test_a_category_without_normal_images(tree: None) -> None:
         evaluate_anomaly_folder("maps", "data")
 
 
-def test_a_table_of_a_split(tmp_path: Path) -> None:
+def test_the_list_of_visa(tmp_path: Path) -> None:
     write_tree("visa", tmp_path)
-    table = tmp_path / "data" / "split_csv" / "1cls.csv"
-    (tmp_path / "data/nut/Data/Images/Normal/001.JPG").unlink()
+    table, nut = tmp_path / "data/split_csv/1cls.csv", tmp_path / "data/nut/Data"
+    (nut / "Images/Normal/001.JPG").unlink()
+    (nut / "Masks/Anomaly/002.png").unlink()
     lines = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
-    missing = tmp_path / "data/nut/Data/Images/Normal/001.JPG"
-    assert lines[0] == f"{missing}: expected the file, which split_csv/1cls.csv lists, got none"
-    table.write_text("object,label\n")
-    with pytest.raises(ValueError, match=r"1cls.csv: expected columns split and image, got object, label$"):
-        evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
+    assert lines == [
+        f"{nut}/Images/Normal/001.JPG: expected the file that line 4 of 1cls.csv names, got none",
+        f"{nut}/Masks/Anomaly/002.png: expected the file that line 12 of 1cls.csv names, got none"
+        "; to judge images alone, use levels='image'",
+    ]
+    content = table.read_text()
+    for text, message in (
+        (content.replace(",test,", ",train,"), "expected a row of each image of nut, got none of the test"),
+        (
+            content + content.splitlines()[1],
+            "line 26: expected each image once, got Data/Images/Normal/000 as in line 2",
+        ),
+        (
+            content.replace("Masks", "../../Masks", 1),
+            "line 8: expected files in .*data/nut, got '../Masks/Anomaly/000.png'",
+        ),
+        ("object,label\na,b\n", "expected columns image, mask, split, got object, label"),
+    ):
+        table.write_text(text)
+        with pytest.raises(ValueError, match=f"1cls.csv: {message}$"):
+            evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
     table.unlink()
-    with pytest.raises(ValueError, match=r"1cls.csv: No such file or directory$"):
+    with pytest.raises(ValueError, match=r"1cls.csv: expected the list of the images of nut, got no such file$"):
         evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data")
 
 

@@ -82,7 +82,7 @@ def change(folder: Path, how: Callable[[Any], object]) -> None:
             lambda content: content["test"].__setitem__(2, 3),
             "expected meta with prefix and normal_class, and test with image_path",
         ),
-        (lambda content: content["test"][2].update(image_path=3), "got another list: unsupported operand"),
+        (lambda content: content["test"][2].update(image_path=3), "got another list: join() argument must be str"),
         (lambda content: content["test"][3].update(mask_path="../a.png"), "expected files in"),
         (lambda content: content["test"][3].update(image_path="/etc/passwd"), "expected files in"),
     ],
@@ -96,9 +96,14 @@ def test_lists_that_cannot_be_read(how: Callable[[Any], object], message: str, t
 
 def test_files_that_a_list_has_and_the_folder_not(tmp_path: Path) -> None:
     write_tree("real-iad", tmp_path)
+    mask = next((tmp_path / "data" / "nut" / "NG" / "BX").rglob("*.png"))
+    mask.unlink()
+    (line,) = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
+    row = 1 + [row["mask_path"] for row in json.loads((tmp_path / "realiad_jsons/nut.json").read_text())["test"]].index(
+        mask.relative_to(tmp_path / "data" / "nut").as_posix()
+    )
+    said = f"{mask}: expected the file that row {row} of nut.json names, got none"
+    assert line == f"{said}; to judge images alone, use levels='image'"
     change(tmp_path, lambda content: content["test"].append(content["test"][0]))
-    next((tmp_path / "data" / "nut" / "NG" / "BX").rglob("*.png")).unlink()
-    problems = list_anomaly_maps(tmp_path / "maps", tmp_path / "data").problems
-    assert len(problems) == 2
-    assert any(line.endswith("nut.json lists, got none") for line in problems)
-    assert any(line.endswith("expected OK/S0000/nut_0000_OK_C1_20230923195401 once, got it again") for line in problems)
+    with pytest.raises(ValueError, match=r"nut\.json: row 10: expected each image once, got OK/S0000/\w+ as in row 1$"):
+        list_anomaly_maps(tmp_path / "maps", tmp_path / "data")
