@@ -102,6 +102,38 @@ def test_a_list_is_the_folder_that_holds_its_files(seed: int, tmp_path: Path) ->
         assert numbers(evaluate_anomaly_folder(path, tmp_path / "data", **options)) == expected
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("layout", ["visa", "real-iad"])
+def test_the_list_of_a_data_set_as_a_list_of_ones_own(layout: str, seed: int, tmp_path: Path) -> None:
+    """Its rows with the paths of their maps, in any order: the same numbers."""
+    write_tree(layout, tmp_path, seed)
+    lists = [*tmp_path.glob("data/split_csv/*.csv"), *sorted(tmp_path.glob("realiad_jsons/*.json"))]
+    rows: list[dict[str, Any]] = []
+    for path in lists:
+        if path.suffix == ".csv":
+            rows += csv.DictReader(dict.fromkeys(path.read_text().splitlines()))  # without rows that are written twice
+        else:
+            content = json.loads(path.read_text())
+            for row in content["test"]:
+                places = {
+                    key: f"{content['meta']['prefix']}{row[key]}" for key in ("image_path", "mask_path") if row[key]
+                }
+                rows.append({**row, **places, "split": "test"})
+    for row in rows:
+        image = Path(row["image" if layout == "visa" else "image_path"])
+        folder = {"Normal": "good", "Anomaly": "bad"}.get(image.parent.name)
+        place = image.with_suffix(".tiff") if folder is None else f"{image.parts[0]}/{folder}/{image.stem}.tiff"
+        row["map"] = f"../maps/{place}"
+    np.random.default_rng(seed).shuffle(rows)
+    write_list(tmp_path / "data" / "images.csv", rows, {name: name for name in rows[0]})
+    options: dict[str, Any] = {
+        "per_image": True,
+        "sample_pattern": r"([^/]+)_C[0-9]_[^/]*$" if layout != "visa" else None,
+    }
+    expected = numbers(evaluate_anomaly_folder(tmp_path / "maps", tmp_path / "data", **options))
+    assert numbers(evaluate_anomaly_folder(tmp_path / "data" / "images.csv", **options)) == expected
+
+
 def results_of(run: Run, *arguments: object) -> dict[str, Any]:
     """What a command prints as JSON."""
     code, output, errors = run(*arguments, "--format", "json")
