@@ -225,6 +225,7 @@ class Decisions:
     promises: sentences on new data, of some presets, with {threshold}
     rule: the decision in words, such as "OOD if score >"
     roles: the role of each row of `table`
+    possible: how many thresholds decide differently, where some are left out; 0 where none is
     """
 
     thresholds: Sequence[str]
@@ -239,6 +240,7 @@ class Decisions:
     promises: Mapping[str, str] = field(default_factory=dict)
     roles: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    possible: int = 0
 
 
 class Pictures(Sequence[Image]):

@@ -23,7 +23,7 @@ from ..reading.cures import reworded
 from ..reading.reading import Reading
 from ..reading.reasons import listed
 from ..texts import texts
-from .answer import Answer, Curves, Figure, Group, Number, Table
+from .answer import Answer, Curves, Decisions, Figure, Group, Number, Table
 from .charts import joined
 from .computing import Computation, compute_models, note_of
 from .models import (
@@ -56,7 +56,6 @@ def answers_of(
     source: Source | None = None,
     photographs: Sequence[Path] = (),
     points: int = 2_000,
-    typed: float | None = None,
     bounded: bool = True,
     progress: bool = False,
     numbers: Callable[[dict[str, Answer]], object] | None = None,
@@ -66,18 +65,15 @@ def answers_of(
     Parameters: the name of the metric; options that differ from its defaults, and from those that the reading implies;
     intervals, whether rates get intervals and models are compared: None, where that takes some seconds, and there
     are enough samples; at the option confidence_level, or else 95 %; source, of the Python that reproduces the answer;
-    photographs, pictures for the images; points, of curves and decisions; typed, a threshold of the decisions; bounded,
-    whether the cost is; progress, whether to show a bar on a terminal; numbers, a function of the answers without
-    intervals, called before any are drawn.
+    photographs, pictures for the images; points, of curves and decisions; bounded, whether the cost is; progress,
+    whether to show a bar on a terminal; numbers, a function of the answers without intervals, called before any are
+    drawn.
 
     Raises the metric's errors, with the name of the model where there are several; RefusedError for a computation, and
     IntervalsError for intervals, that cost too much.
     """
     subject, reading = subject_of(name), reading.whole()
-    chosen = {**subject.metric.options, **reading.options, **options}
-    if not reading.models or not all(reading.models.values()):
-        raise ValueError("reading: expected the columns of a model, got none")
-    reading.check(chosen)
+    chosen = _checked(subject, reading, options)
     done = compute_models(
         subject,
         reading,
@@ -89,9 +85,33 @@ def answers_of(
         progress=progress,
         photographs=photographs,
         points=points,
-        typed=typed,
     )
     return answers_from(subject, done, chosen, source)
+
+
+def decisions_at(
+    name: str, reading: Reading, options: Mapping[str, Any], model: str, threshold: float
+) -> Decisions:
+    """The decisions at one threshold of a model whose answer has decisions, for `with_more`.
+
+    Parameters and errors: as of `answers_of`.
+    """
+    subject, reading = subject_of(name), reading.whole()
+    chosen = {**_checked(subject, reading, options), "confidence_level": None}
+    done = compute_models(subject, reading, chosen, intervals=False, shown=shown_of(subject), typed=threshold)
+    with np.errstate(all="ignore"):
+        decisions = subject.decisions(done.models[model])
+    assert decisions is not None
+    return decisions
+
+
+def _checked(subject: Subject, reading: Reading, options: Mapping[str, Any]) -> dict[str, Any]:
+    """All options of a metric, which fit the reading."""
+    chosen = {**subject.metric.options, **reading.options, **options}
+    if not reading.models or not all(reading.models.values()):
+        raise ValueError("reading: expected the columns of a model, got none")
+    reading.check(chosen)
+    return chosen
 
 
 def answers_from(

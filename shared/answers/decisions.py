@@ -7,8 +7,9 @@ scores, every t in [s_(i), s_(i+1)) makes the same decisions, so s_(i) and the l
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -71,12 +72,6 @@ def first_place(decisions: Decisions | None) -> int:
     return 0 if decisions is None else next(iter(decisions.presets.values()), 0)
 
 
-def _has(thresholds: np.ndarray, typed: float, sides: Sequence[Side]) -> bool:
-    """Whether one of ascending thresholds makes the decisions of another: no score lies above it, up to the other."""
-    place = int(np.searchsorted(thresholds, typed, side="right")) - 1
-    return place >= 0 and bool(next_higher(thresholds[place : place + 1], sides)[0] > typed)
-
-
 def is_exact(decisions: Decisions, typed: float) -> bool:
     """Whether the decisions of a threshold are surely among the ones that are kept; NaN is none.
 
@@ -95,6 +90,30 @@ def place_of(decisions: Decisions, typed: float) -> int:
     0
     """
     return min(bisect_right(decisions.ends, typed), len(decisions.ends) - 1)
+
+
+def with_more(decisions: Decisions, one: Decisions) -> Decisions:
+    """Decisions with those of one more threshold, in its place; unchanged where they are there.
+
+    >>> at = [Decisions([text], [end], {"TP": [tp]}, {}, {}, {}, "") for text, end, tp in (("0.1", 0.2, 2), ("1", 2, 0))]
+    >>> with_more(*at).thresholds, with_more(*at).counts, with_more(at[0], at[0]).ends
+    (['0.1', '1'], {'TP': [2, 0]}, [0.2])
+    """
+    place = bisect_left(decisions.ends, one.ends[0])
+    if place < len(decisions.ends) and decisions.ends[place] == one.ends[0]:
+        return decisions
+
+    def joined(column: Sequence[Any], new: Sequence[Any]) -> list[Any]:
+        return [*column[:place], *new, *column[place:]]
+
+    return replace(
+        decisions,
+        thresholds=joined(decisions.thresholds, one.thresholds),
+        ends=joined(decisions.ends, one.ends),
+        counts={name: joined(column, one.counts[name]) for name, column in decisions.counts.items()},
+        values={name: joined(column, one.values[name]) for name, column in decisions.values.items()},
+        presets={name: at + (at >= place) for name, at in decisions.presets.items()},
+    )
 
 
 def threshold_text(threshold: float | None, sides: Sequence[Side]) -> str:
@@ -137,6 +156,16 @@ def above(side: Side, thresholds: np.ndarray) -> np.ndarray:
     """Count the samples of a side that score above each threshold."""
     places = np.searchsorted(np.asarray(side.scores, np.float64), thresholds, side="right")
     return side.total - np.asarray(side.below(places))
+
+
+def next_lower(threshold: float, sides: Sequence[Side]) -> float:
+    """The highest score of any side that does not exceed a threshold; −inf where there is none."""
+    lower = -math.inf
+    for side in sides:
+        scores = np.asarray(side.scores, np.float64)
+        place = int(np.searchsorted(scores, threshold, side="right"))
+        lower = max(lower, float(scores[place - 1])) if place else lower
+    return lower
 
 
 def next_higher(thresholds: np.ndarray, sides: Sequence[Side]) -> np.ndarray:
@@ -202,7 +231,9 @@ def binary_decisions(
     (['0.091', '0.2', '0.5', '0.7', '0.901'], {'95 % TPR': 1, '5 % FPR': 3, 'best F1': 1}, 0.0)
     """
     positive, negative = sides
-    drawn = roc_curve(positives=positive, negatives=negative, max_points=curve_points(points))["threshold"]
+
+    def drawn() -> Sequence[float]:
+        return roc_curve(positives=positive, negatives=negative, max_points=curve_points(points))["threshold"]
 
     def presets(thresholds: np.ndarray, counts: Counts) -> dict[str, int]:
         tp, fp, places = counts["TP"], counts["FP"], {}
@@ -255,7 +286,7 @@ def decisions_of(
     promise: bool = True,
     points: int = 2_000,
     typed: float | None = None,
-    drawn: Sequence[float] = (),
+    drawn: Callable[[], Sequence[float]] = lambda: (),
     note: str = "",
     score: str = "score",
 ) -> Decisions:
@@ -265,18 +296,42 @@ def decisions_of(
     samples; table, of each side, the names of the count above a threshold, and of the other; rates and roles as of
     `Decisions`; thresholds, by default those of `thresholds_of`; chosen, one more, which is shown; promise, whether to
     promise rates on new data, for which samples must be independent; points, the most thresholds that are kept, beside
-    the presets; typed, a threshold whose decisions are kept as well; drawn, thresholds of a curve's points, which are
-    kept; note on what the decisions are of; score, what the threshold is of, in words.
+    the presets; typed, the only threshold, for `with_more`; drawn, a function of the thresholds of a curve's points,
+    which are kept; note on what the decisions are of; score, what the threshold is of, in words.
     """
+
+    def counted(thresholds: np.ndarray) -> dict[str, np.ndarray]:
+        counts: dict[str, np.ndarray] = {}
+        for cells, side in zip(table.values(), sides):
+            flagged = above(side, thresholds)
+            counts |= dict(zip(cells.values(), (flagged, side.total - flagged)))
+        return counts
+
+    def text(low: float, high: float) -> str:
+        return repr(low) if low == chosen else placement(low if typed is None else typed, low, high).text
+
+    def listed(at: np.ndarray, here: Counts, **others: Any) -> Decisions:
+        ends = next_higher(at, sides).tolist()
+        return Decisions(
+            thresholds=Texts(text, at.tolist(), ends),
+            ends=ends,
+            counts={name: column.tolist() for name, column in here.items()},
+            rates=rates,
+            table=table,
+            rule=f"{words[0]} if {score} >",
+            values={name: [*map(float, column)] for name, column in values(at, here).items()},
+            roles=roles,
+            note=note,
+            **others,
+        )
+
+    if typed is not None:
+        at = np.asarray([next_lower(typed, sides)])
+        return listed(at, counted(at), presets={})
     promised = promised_thresholds(sides[1:]) if promise else {}
     thresholds = thresholds_of(sides[0], sides[1:], points) if thresholds is None else thresholds
     thresholds = np.union1d(thresholds, [*promised.values(), *([] if chosen is None else [chosen])])
-    if typed is not None and not _has(thresholds, typed, sides):
-        thresholds = np.union1d(thresholds, [typed])
-    counts: dict[str, np.ndarray] = {}
-    for cells, side in zip(table.values(), sides):
-        flagged = above(side, thresholds)
-        counts |= dict(zip(cells.values(), (flagged, side.total - flagged)))
+    counts = counted(thresholds)
     names = {percent: f"at most {percent} % of new {words[1]} samples" for percent in promised}
     places = {} if chosen is None else {CHOSEN: int(np.searchsorted(thresholds, chosen))}
     places |= presets(thresholds, counts)
@@ -284,30 +339,16 @@ def decisions_of(
     selected = np.arange(len(thresholds))
     if len(thresholds) > points:
         # a drawn point may stand for a lower threshold, with no sample of its curve's sides in between
-        at_points = np.searchsorted(thresholds, drawn)
+        at_points = np.searchsorted(thresholds, drawn())
         must = np.union1d([*places.values()], at_points[at_points < len(thresholds)]).astype(int)
-        if typed is not None:
-            must = np.union1d(must, [max(0, int(np.searchsorted(thresholds, typed, side="right")) - 1)])
         selected = np.union1d(must, spread(len(thresholds), max(2, points - len(must))))
-        note = f"{note + '; ' if note else ''}{len(selected):,} of {len(thresholds):,} thresholds"
-    at, known = thresholds[selected], sum(side.total for side in sides[1:])
-    ends, here = next_higher(at, sides), {name: column[selected] for name, column in counts.items()}
-    return Decisions(
-        thresholds=Texts(
-            lambda low, high: repr(low) if low == chosen else threshold_between(low, high).text,
-            at.tolist(),
-            ends.tolist(),
-        ),
-        ends=ends.tolist(),
-        counts={name: column.tolist() for name, column in here.items()},
-        rates=rates,
-        table=table,
+    known = sum(side.total for side in sides[1:])
+    return listed(
+        thresholds[selected],
+        {name: column[selected] for name, column in counts.items()},
         presets={name: int(np.searchsorted(selected, place)) for name, place in places.items()},
-        rule=f"{words[0]} if {score} >",
-        values={name: [*map(float, column)] for name, column in values(at, here).items()},
         promises={names[percent]: _promise(percent, *words, known) for percent in promised},
-        roles=roles,
-        note=note,
+        possible=len(thresholds) if len(selected) < len(thresholds) else 0,
     )
 
 

@@ -19,7 +19,7 @@ from ..detection.openset_detection import OpenSetDetection
 from ..detection.outcomes import counts_above
 from ..detection.protocols import TENTHS
 from ..metric.rounding import percent_text
-from ..ranking.thresholds import threshold_between
+from ..ranking.thresholds import placement
 from ..reading.boxes.classes import CLOSED_SET, is_another_class
 from ..reading.boxes.dataset import with_names_in_tables
 from ..reading.boxes.reading import BoxReading
@@ -193,9 +193,8 @@ def decisions(computed: Computed) -> Decisions:
     options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
     confidence, lowest = state["predictions"][:, 4], options["conf_threshold"]
     every = np.unique(confidence[np.isfinite(confidence) & (confidence >= lowest)])
-    at = spread(len(every) + 1, computed.points)
-    if computed.typed is not None:
-        at = np.union1d(at, np.searchsorted(every, [computed.typed], side="right"))
+    typed = [] if computed.typed is None else [computed.typed]
+    at = np.searchsorted(every, typed, side="right") if typed else spread(len(every) + 1, computed.points)
     ends, below = np.append(every, np.inf)[at].tolist(), np.append(-np.inf, every)[at]
     by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
     metric = OpenSetDetection(**{**options, "matching": by, "conf_list": ends})
@@ -207,10 +206,12 @@ def decisions(computed: Computed) -> Decisions:
     tp, fp, fn = (counts[f"{name}_known"] for name in ("TP", "FP", "FN"))
     counts_all = options["protocol"] == "owod" or options["count_background"]
     called = {"known": "boxes called known", "unknown": f"boxes called unknown{'' if counts_all else ', on objects'}"}
-    fewer = "" if len(at) > len(every) else f"{len(at):,} of {len(every) + 1:,} thresholds"
     return Decisions(
         # a number between, whether a box is to reach it or to exceed it
-        thresholds=[threshold_between(low, high).text for low, high in zip(below.tolist(), ends)],
+        thresholds=[
+            placement(low if computed.typed is None else computed.typed, low, high).text
+            for low, high in zip(below.tolist(), ends)
+        ],
         ends=ends,
         counts={f"{name}_{side}": counts[f"{name}_{side}"].tolist() for side in sides for name in ("TP", "FN", "FP")},
         rates={
@@ -231,7 +232,8 @@ def decisions(computed: Computed) -> Decisions:
         },
         shares=["U-Recall"],
         roles={row: "right" for side in sides for row in (f"{side} objects", called[side])},
-        note=joined(_matched_otherwise(computed), fewer),
+        note=_matched_otherwise(computed),
+        possible=len(every) + 1 if len(at) <= len(every) else 0,
     )
 
 

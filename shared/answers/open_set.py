@@ -149,7 +149,9 @@ def _openauc_decisions(computed: Computed) -> Decisions:
         there = {f"{100 * share:g} % of unknown rejected": int(reached[-1])} if len(reached) else {}
         return there | {"best accuracy": last_best(rejected + counts["known, right class, accepted"])}
 
-    drawn = _oscr(computed, curve_points(computed.points))["threshold"]
+    def drawn() -> Sequence[float]:
+        return _oscr(computed, curve_points(computed.points))["threshold"]
+
     chosen = computed.options["threshold"]
     named: dict[str, Any] = {"points": computed.points, "typed": computed.typed, "score": score_of(computed)}
     return open_set_decisions(each, presets, drawn=drawn, chosen=chosen, **named)

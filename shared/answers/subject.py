@@ -36,7 +36,7 @@ class Computed:
     place: the index of the model in the order of the file; its role is f"d{place + 1}"
     rivals: the computations of the other models, by name
     points: how many points a curve, and how many thresholds the decisions have at most
-    typed: a threshold that the decisions have among theirs, exactly
+    typed: the only threshold of the decisions; None for many
     photographs: paths of pictures to be put behind boxes and maps, matched by name
     group: the name of the group that it is of, if it is of one
     memo: the values of functions that are `once`

@@ -228,7 +228,9 @@ def decisions(answer: Answer, place: int) -> str:
     threshold = texts.threshold_shown(choices.thresholds[place])
     promise = " ".join(words.replace("{threshold}", threshold) for words in promised)
     of_nothing = "–: a share of nothing" if any(map(math.isnan, dict(rates).values())) else ""
-    note = joined(of_nothing, choices.note)
+    there, possible = len(choices.thresholds), choices.possible
+    fewer = f"{there:,} of {possible:,} thresholds" if there < possible else ""
+    note = joined(of_nothing, choices.note, fewer)
     return rendered("decisions", rows=rows, rates=rates, note=note, promise=promise)
 
 

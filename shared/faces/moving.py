@@ -1,12 +1,14 @@
-"""Figures that move, by plotly, in the colours of a light page, which `theme_css` adapts to the page's theme."""
+"""Figures that move, as JSON of plotly, in the colours of a light page, which `theme_css` adapts to the page's theme."""
 
 from __future__ import annotations
 
 import html
+import json
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import plotly.graph_objects as go
 
 from ..answers.answer import Curves, Decisions, Histogram, Series
 from ..answers.decisions import number_at
@@ -49,14 +51,14 @@ _LAYOUT = {
 _HALF = {"range": [-0.01, 1.02], "tickvals": [0, 0.5, 1], "ticktext": ["0", "0.5", "1"], "showgrid": True}
 
 
-def plotly_of(figure: Histogram | Curves, decisions: Decisions | None = None, place: int = 0) -> go.Figure:
-    """Draw a figure, with the threshold of the decisions at an index where it follows them.
+def plotly_of(figure: Histogram | Curves, decisions: Decisions | None = None, place: int = 0) -> str:
+    """Draw a figure as the JSON that plotly reads, with the threshold of the decisions at an index where it follows them.
 
     A title stands above it on the page, and not in it. Names are escaped, since plotly reads them as markup.
     """
     draw: Any = _histogram if isinstance(figure, Histogram) else _curves
     traces, layout = draw(figure, decisions, place)
-    return go.Figure({"data": traces, "layout": {**_LAYOUT, **layout}})
+    return json.dumps({"data": traces, "layout": {**_LAYOUT, **layout}}, allow_nan=False)
 
 
 def theme_css() -> str:
@@ -169,12 +171,12 @@ def _curves(figure: Curves, decisions: Decisions | None, place: int) -> Drawing:
 def _curve(figure: Curves, series: Series) -> dict[str, Any]:
     role = series.role if series.role in DASHES else ""
     numbers = f"{_quoted(figure.axes[0])} %{{x:.3f}}, {_quoted(figure.axes[1])} %{{y:.3f}}"
-    hover = {"text": np.asarray([*map(_escaped, series.said)], object)} if series.said else {}
+    hover = {"text": [*map(_escaped, series.said)]} if series.said else {}
     return {
         "type": "scatter",
         "mode": "lines",
-        "x": np.asarray(series.x, np.float64),  # plotly checks lists item by item
-        "y": np.asarray(series.y, np.float64),
+        "x": _numbers(series.x),
+        "y": _numbers(series.y),
         "line": {
             "color": light(series.role),
             "width": 2.6 if series.selected else 1.6,
@@ -198,14 +200,19 @@ def _moving(figure: Curves, decisions: Decisions | None, place: int) -> list[dic
         {
             "type": "scatter",
             "mode": "markers",
-            "x": [x],
-            "y": [y],
+            "x": _numbers([x]),
+            "y": _numbers([y]),
             "marker": {"size": 12, "color": light("surface"), "line": {"color": light("ink"), "width": 2.5}},
             "hovertext": [f"{_escaped(decisions.rule)} {at}<br>{_escaped(text)}"],
             "hoverinfo": "text",
             "cliponaxis": False,
         }
     ]
+
+
+def _numbers(values: Sequence[float]) -> list[float | None]:
+    """Coordinates as JSON, with gaps where there is no number."""
+    return [float(value) if math.isfinite(value) else None for value in values]
 
 
 def _escaped(text: str) -> str:

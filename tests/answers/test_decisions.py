@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from openworld_metrics.answers.answer import Decisions
-from openworld_metrics.answers.answers import answers_of
+from openworld_metrics.answers.answers import answers_of, decisions_at
 from openworld_metrics.answers.decisions import (
     binary_decisions,
     is_exact,
@@ -20,6 +20,7 @@ from openworld_metrics.answers.decisions import (
     promised_thresholds,
     said_at,
     threshold_text,
+    with_more,
 )
 from openworld_metrics.loading import metric_class
 from openworld_metrics.ranking.counts import Side, as_side
@@ -174,7 +175,7 @@ def test_many_thresholds_are_thinned() -> None:
     out, inside = rng.normal(1, size=5_000), rng.normal(size=9_000)
     whole, thin = (decisions_of(out, inside, points=points) for points in (20_000, 500))
     assert len(thin.thresholds) <= 500 + len(thin.presets)
-    assert thin.note.startswith(f"{len(thin.thresholds):,} of ")
+    assert (thin.possible, whole.possible) == (5_001, 0)  # below each OOD sample, and a promised one
     for place, text in enumerate(thin.thresholds):
         assert thin.counts["TP"][place] == np.sum(out > float(text))
         assert thin.counts["FP"][place] == np.sum(inside > float(text))
@@ -260,18 +261,44 @@ def test_a_typed_threshold_is_exact(seed: int) -> None:
     scores = np.concatenate([side.scores for side in sides])
     typed = float(rng.choice([rng.choice(scores), rng.normal(0.5, 1), rng.normal(0, 9), scores.max(), scores.min()]))
     points = int(rng.integers(4, 12))
-    few, own = (
+    few, one = (
         binary_decisions(sides, ("OOD", "in-distribution"), points=points, typed=each, promise=False)
         for each in (None, typed)
     )
-    place = place_of(own, typed)
+    more = with_more(few, one)
+    place = place_of(more, typed)
     counted = [int((side.scores > typed).sum()) for side in sides]
-    assert [own.counts["TP"][place], own.counts["FP"][place]] == counted
-    assert is_exact(own, typed) or float(own.thresholds[place]) > typed  # of the same decisions, see its end
-    assert own.ends[place] > typed
+    assert [more.counts["TP"][place], more.counts["FP"][place]] == counted
+    assert is_exact(more, typed) or float(more.thresholds[place]) > typed  # of the same decisions, see its end
+    assert more.ends[place] > typed
+    assert [*more.ends] == sorted({*more.ends})
+    assert one.thresholds == [f"{typed!r}"] or typed in scores or more is few
+    assert with_more(more, one) is more
     if is_exact(few, typed):
-        here = place_of(few, typed)
-        assert [few.counts["TP"][here], few.counts["FP"][here]] == counted
+        assert more is few
     for name, index in few.presets.items():
         for count in few.counts:
-            assert few.counts[count][index] == own.counts[count][own.presets[name]]
+            assert few.counts[count][index] == more.counts[count][more.presets[name]]
+
+
+@pytest.mark.parametrize("name", [*OF_SAMPLES, "openset_detection", "anomaly_suite"])
+@pytest.mark.parametrize("seed", range(3))
+def test_decisions_at_a_threshold_are_those_of_the_answer(name: str, seed: int) -> None:
+    """Each decision of an answer is made again, alone, with its counts and values."""
+    columns, options = cases.draw(name, seed)
+    options = {key: value for key, value in options.items() if key not in OTHERS}
+    if name == "ood_bench":
+        options["metrics"] = [each for each in options["metrics"] if not each.startswith(("dcf@", "answered", "f_"))]
+    reading = Reading(name, {"": columns})
+    decisions = answers_of(name, reading, options, intervals=False)[""].decisions
+    assert decisions is not None
+    rng = np.random.default_rng(seed)
+    for place in {*rng.integers(len(decisions.ends), size=4).tolist(), 0, len(decisions.ends) - 1}:
+        text = decisions.thresholds[place]
+        one = decisions_at(name, reading, options, "", float(text))
+        assert ([*map(float, one.thresholds)], one.ends) == ([float(text)], [decisions.ends[place]])
+        assert one.counts == {key: [column[place]] for key, column in decisions.counts.items()}
+        assert repr(one.values) == repr({key: [column[place]] for key, column in decisions.values.items()})
+        assert (one.rates, one.table, one.rule, one.roles) == (
+            *(decisions.rates, decisions.table, decisions.rule, decisions.roles),
+        )

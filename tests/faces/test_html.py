@@ -71,7 +71,7 @@ def test_no_text_becomes_markup_of_plotly(kind: int) -> None:
     tags = []
     for answer in (sample(), sample(lambda text: text + HOSTILE)):
         figure: Any = answer.figures[kind]
-        text = json.dumps(json.loads(plotly_of(figure, answer.decisions, 9).to_json()))
+        text = json.dumps(json.loads(plotly_of(figure, answer.decisions, 9)))
         tags.append({*re.findall(r"</?\w+", text)})
     assert tags[1] <= tags[0] | {"<br"}  # long names have several lines
 
@@ -81,6 +81,14 @@ def test_pictures_are_data_alone() -> None:
     text = html.picture_of(away) + html.gallery(replace(sample(), images=[away]))
     assert "<img" not in text
     assert "<img" in html.picture_of(image())
+
+
+def test_thresholds_that_are_left_out_are_counted() -> None:
+    answer = sample()
+    assert answer.decisions is not None
+    assert " of 1,234 thresholds" not in html.decisions(answer, 9)
+    fewer = replace(answer, decisions=replace(answer.decisions, note="pooled", possible=1_234))
+    assert f"pooled; {len(answer.decisions.thresholds)} of 1,234 thresholds" in html.decisions(fewer, 9)
 
 
 def test_a_single_model_has_no_comparison() -> None:

@@ -24,8 +24,25 @@ assert DECISIONS is not None
 
 
 def drawn(figure: Any, place: int = 0) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads(plotly_of(figure, DECISIONS, place).to_json())
+    content: dict[str, Any] = json.loads(plotly_of(figure, DECISIONS, place))
     return content
+
+
+@pytest.mark.parametrize("kind", ["Histogram", "Curves"])
+def test_plotly_knows_every_property(kind: str) -> None:
+    go = pytest.importorskip("plotly.graph_objects")
+    content = drawn(FIGURES[kind], 9)
+    assert go.Figure(content).to_plotly_json()["data"]
+    with pytest.raises(ValueError, match="Invalid property"):
+        go.Figure({"data": [{**content["data"][0], "shade": 1}]})
+
+
+def test_a_coordinate_that_is_no_number_is_a_gap() -> None:
+    curves = FIGURES["Curves"]
+    assert isinstance(curves, Curves)
+    series = [replace(one, y=[float("nan"), float("inf"), *one.y[2:]]) for one in curves.series]
+    content = drawn(replace(curves, series=series))
+    assert [trace["y"][:2] for trace in content["data"] if "meta" in trace] == [[None, None]] * len(series)
 
 
 @pytest.mark.parametrize("kind", ["Histogram", "Curves"])

@@ -33,7 +33,7 @@ MESSAGE = re.compile(
 # what an extra may bring and a door of its own is for; others are parts of these
 LIBRARIES = {
     *("PIL", "apache_beam", "dask", "datasets", "evaluate", "gradio", "imagecodecs", "jinja2", "matplotlib", "pebble"),
-    *("plotly", "pyarrow", "pydantic", "ray", "rich", "sklearn", "tifffile", "torch", "torchmetrics", "transformers"),
+    *("pyarrow", "pydantic", "ray", "rich", "sklearn", "tifffile", "torch", "torchmetrics", "transformers"),
     *("ultralytics", "yaml", "anomalib"),
 }
 HEAVY = {"torch", "torchmetrics", "transformers"}  # which take seconds to import

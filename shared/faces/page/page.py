@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from ...answers.answer import Answer
-from ...answers.decisions import first_place, is_exact
+from ...answers.decisions import first_place, is_exact, with_more
 from ...answers.saved import saved_answers
 from ...answers.subject import subject_of
 from ...loading import script
@@ -174,7 +174,7 @@ class Page:
         p["comparison"].select(gathered(self._chosen), [*shown, p["done"]], outputs, **QUIET)
         p["images"].select(self._pictured, shown, p["images"], **LATEST)
         p["number"].submit(
-            gathered(self._typed),
+            self._typed,
             [p["number"], *shown, p["done"]],
             [p[each] for each in ("answers", *moved)],
             **LATEST,
@@ -671,25 +671,28 @@ class Page:
 
     async def _typed(
         self, request: gr.Request, value: Any, answers: Any, stamp: str, model: str, copied: str, done: Any
-    ) -> Updates:
+    ) -> Any:
         """Show the decisions of a threshold, computed where they are not among the ones that are kept."""
         answer = self._answer(answers, stamp, model)
         try:
             at = view.number_of(value)
         except ValueError:
             raise gr.Error("The threshold is no number.", print_exception=False) from None
+        changes: dict[Any, Any] = {}
         if answer.decisions is not None and not is_exact(answer.decisions, at):
             wanted = done[0] if done else self._example_request
             try:
-                new = await time_limit.run(request.session_hash or "", worker.decided, wanted, model, at)
+                one = await time_limit.run(request.session_hash or "", worker.decided, wanted, model, at)
+            except time_limit.SupersededError:
+                return gr.skip()
             except PageError as error:
                 raise gr.Error(str(error), print_exception=False) from None
-            answer = replace(answer, decisions=new.decisions)
+            answer = replace(answer, decisions=with_more(answer.decisions, one))
             held = answers or ("", examples(self.metric))
-            yield {self.parts["answers"]: (held[0], {**held[1], model: answer})}
+            changes[self.parts["answers"]] = held[0], {**held[1], model: answer}
         props = view.moved(answer, view.place_at(answer, value), copied)
         props["number"]["value"] = str(value).strip()
-        yield view.changed(self.parts, {part: values for part, values in props.items() if part != "threshold"})
+        return changes | view.changed(self.parts, {part: each for part, each in props.items() if part != "threshold"})
 
     def _copied(self, answers: Any, stamp: str, model: str, copied: str, number: Any) -> str:
         answer = self._answer(answers, stamp, model)

@@ -38,7 +38,7 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
         plot = props.setdefault(f"plot{i}", {"value": None})
         plot["visible"] = moves = isinstance(figure, (Histogram, Curves))
         if isinstance(figure, (Histogram, Curves)) and plot["value"] is None:
-            plot["value"] = plotly_of(figure)
+            plot["value"] = _plot(plotly_of(figure))
         shown = "" if figure is None else html.title_of(figure) if moves else _still(figure)
         props[f"title{i}"], props[f"card{i}"] = _html(shown), {"visible": figure is not None}
     return props
@@ -83,7 +83,7 @@ def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Prop
     }
     for i, figure in enumerate(answer.figures[:MAX_FIGURES]):
         if isinstance(figure, (Histogram, Curves)) and figure.follows:
-            props[f"plot{i}"] = {"value": plotly_of(figure, decisions, place)}
+            props[f"plot{i}"] = {"value": _plot(plotly_of(figure, decisions, place))}
     return props
 
 
@@ -140,6 +140,12 @@ def said(text: str, kind: str = "error") -> Props:
 def state_line(text: str, kind: str = "") -> Props:
     """The line below the button."""
     return {"value": html.rendered("state", text=text, kind=kind)}
+
+
+def _plot(text: str) -> Any:
+    from gradio.components.plot import PlotData
+
+    return PlotData(type="plotly", plot=text)
 
 
 def _html(text: str) -> Props:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from ...answers.answer import Answer, Image
-from ...answers.answers import answers_of, results_of, sentence
+from ...answers.answer import Answer, Decisions, Image
+from ...answers.answers import answers_of, decisions_at, results_of, sentence
 from ...answers.python import Source
 from ...answers.subject import subject_of
 from ...arrays.arrays import reads_as_number
@@ -157,31 +157,18 @@ def look(request: Request) -> Look:
 
 
 def compute(
-    request: Request,
-    intervals: bool | None = None,
-    shown: str = "",
-    early: Path | None = None,
-    typed: float | None = None,
+    request: Request, intervals: bool | None = None, shown: str = "", early: Path | None = None
 ) -> dict[str, Answer]:
     """The answers of the models, as of `answers_of`, with the pictures of the one that is shown. Raises PageError.
 
     Parameters: shown, the name of a model, "" for the best one; early, a file for the answers without intervals and
-    pictures, which is written where these are still to come; typed, a threshold of the decisions.
+    pictures, which is written where these are still to come.
     """
     with TemporaryDirectory() as folder:
         try:
-            held, rows = read_request(request, Path(folder))
-            reading = held if rows is None else rows.reading()
-            if len(reading.models) > MAX_MODELS:
-                raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
-            usual = metric_class(request.metric).options
-            # options that follow from the data are guesses, which the form may have changed, or choices of the reader
-            changed = {name: value for name, value in request.options.items() if value != usual.get(name)}
-            read = {name: value for name, value in reading.options.items() if name in request.choices}
-            options = with_class_ids({**changed, **read}, reading.classes)
+            reading, options, rows = _models(request, Path(folder))
             how: dict[str, Any] = {
                 "source": _source(request, rows),
-                "typed": typed,
                 "photographs": [*map(Path, request.photographs)],
             }
             tell = None if early is None else partial(_tell, early)
@@ -194,9 +181,27 @@ def compute(
             raise PageError(explain(error)) from None
 
 
-def decided(request: Request, model: str, typed: float) -> Answer:
-    """The answer of a model with the decisions at a threshold among its own. Raises PageError."""
-    return compute(request, False, "", typed=typed)[model]
+def decided(request: Request, model: str, threshold: float) -> Decisions:
+    """The decisions of a model at one threshold, as of `decisions_at`. Raises PageError."""
+    with TemporaryDirectory() as folder:
+        try:
+            reading, options, _ = _models(request, Path(folder))
+            return decisions_at(request.metric, reading, options, model, threshold)
+        except Exception as error:
+            raise PageError(explain(error)) from None
+
+
+def _models(request: Request, folder: Path) -> tuple[Reading, dict[str, Any], Rows | None]:
+    """The reading of the models, the options that differ from the defaults, and tables as of `read_request`."""
+    held, rows = read_request(request, folder)
+    reading = held if rows is None else rows.reading()
+    if len(reading.models) > MAX_MODELS:
+        raise RefusedError(f"pages take at most {MAX_MODELS} models, not {len(reading.models)}")
+    usual = metric_class(request.metric).options
+    # options that follow from the data are guesses, which the form may have changed, or choices of the reader
+    changed = {name: value for name, value in request.options.items() if value != usual.get(name)}
+    read = {name: value for name, value in reading.options.items() if name in request.choices}
+    return reading, with_class_ids({**changed, **read}, reading.classes), rows
 
 
 def pictures(request: Request, model: str) -> Sequence[Image]:
