@@ -89,9 +89,7 @@ def answers_of(
     return answers_from(subject, done, chosen, source)
 
 
-def decisions_at(
-    name: str, reading: Reading, options: Mapping[str, Any], model: str, threshold: float
-) -> Decisions:
+def decisions_at(name: str, reading: Reading, options: Mapping[str, Any], model: str, threshold: float) -> Decisions:
     """The decisions at one threshold of a model whose answer has decisions, for `with_more`.
 
     Parameters and errors: as of `answers_of`.

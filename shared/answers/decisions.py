@@ -95,9 +95,9 @@ def place_of(decisions: Decisions, typed: float) -> int:
 def with_more(decisions: Decisions, one: Decisions) -> Decisions:
     """Decisions with those of one more threshold, in its place; unchanged where they are there.
 
-    >>> at = [Decisions([text], [end], {"TP": [tp]}, {}, {}, {}, "") for text, end, tp in (("0.1", 0.2, 2), ("1", 2, 0))]
-    >>> with_more(*at).thresholds, with_more(*at).counts, with_more(at[0], at[0]).ends
-    (['0.1', '1'], {'TP': [2, 0]}, [0.2])
+    >>> low, high = (Decisions([text], [9 * float(text)], {"TP": [1]}, {}, {}, {}, "") for text in ("0.1", "1"))
+    >>> with_more(low, high).thresholds, with_more(low, high).counts, with_more(low, low).ends
+    (['0.1', '1'], {'TP': [1, 1]}, [0.9])
     """
     place = bisect_left(decisions.ends, one.ends[0])
     if place < len(decisions.ends) and decisions.ends[place] == one.ends[0]:

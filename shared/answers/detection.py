@@ -26,7 +26,6 @@ from ..reading.boxes.reading import BoxReading
 from ..reading.reasons import some
 from .answer import Bars, Curves, Decisions, Figure, Matrix, Series, Table
 from .box_errors import FOUND, BoxErrors, errors_of, images
-from .charts import joined
 from .credits import PASTED_DIGITS
 from .decisions import THRESHOLD, last_best, spread
 from .subject import Computed, Example, Form, Subject, in_words, once

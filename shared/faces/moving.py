@@ -1,4 +1,4 @@
-"""Figures that move, as JSON of plotly, in the colours of a light page, which `theme_css` adapts to the page's theme."""
+"""Figures that move, as JSON of plotly.js, in the colours of a light page, which `theme_css` adapts to its theme."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from .palette import DASHES, TOKENS, light
 from .typography import number, typographic
 
 Drawing = tuple[list[dict[str, Any]], dict[str, Any]]  # traces, and what differs in the layout
+_PER_SERIES = 4  # traces of a histogram, of which the first two follow the threshold
 _LETTER = 0.024  # the share of the width of a figure that a letter takes
 _NONE = "rgba(0,0,0,0)"
 _FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, sans-serif'
@@ -52,13 +53,30 @@ _HALF = {"range": [-0.01, 1.02], "tickvals": [0, 0.5, 1], "ticktext": ["0", "0.5
 
 
 def plotly_of(figure: Histogram | Curves, decisions: Decisions | None = None, place: int = 0) -> str:
-    """Draw a figure as the JSON that plotly reads, with the threshold of the decisions at an index where it follows them.
+    """Draw a figure as JSON of plotly.js, with the threshold of the decisions at an index where it follows them.
 
     A title stands above it on the page, and not in it. Names are escaped, since plotly reads them as markup.
     """
     draw: Any = _histogram if isinstance(figure, Histogram) else _curves
     traces, layout = draw(figure, decisions, place)
     return json.dumps({"data": traces, "layout": {**_LAYOUT, **layout}}, allow_nan=False)
+
+
+def moves_of(figure: Histogram | Curves, decisions: Decisions, place: int) -> dict[str, Any]:
+    """The properties of a drawn figure that follow the threshold, at an index: of some traces, and of the layout.
+
+    Returns {"traces", "data", "layout"}: indices of traces, and what `Plotly.update` takes.
+    """
+    if isinstance(figure, Histogram):
+        left, right = _ends(figure)
+        at, layout = _threshold(figure, decisions, place)
+        parts = [part for series in figure.series for part in _parts(series, figure.width, left, at, right)]
+        traces = [_PER_SERIES * i + part for i in range(len(figure.series)) for part in range(2)]
+    else:
+        parts, layout = _moving(figure, decisions, place), {}
+        traces = [figure.diagonal + len(figure.series)]
+    names = ("x", "y") if isinstance(figure, Histogram) else ("x", "y", "hovertext")
+    return {"traces": traces, "data": {name: [part[name] for part in parts] for name in names}, "layout": layout}
 
 
 def theme_css() -> str:
@@ -76,30 +94,45 @@ def theme_css() -> str:
 
 def _histogram(figure: Histogram, decisions: Decisions | None, place: int) -> Drawing:
     """The shares of each side as steps, paler left of the threshold; the unknown side is hatched."""
-    left = min(min(series.x) for series in figure.series)
-    right = max(max(series.x) for series in figure.series) + figure.width
+    left, right = _ends(figure)
     top = 1.2 * max(max(series.y) for series in figure.series)
-    follows = figure.follows and decisions is not None
-    at = min(max(float(decisions.thresholds[place]), left), right) if follows and decisions is not None else left
+    at: float = left
+    marks: dict[str, Any] = {}
+    if figure.follows and decisions is not None:
+        at, marks = _threshold(figure, decisions, place)
     traces: list[dict[str, Any]] = []
     for series in figure.series:
-        traces += [
-            {**_steps(series, figure.width, left, at), **_filled(series.role, 0.4)},
-            {**_steps(series, figure.width, at, right), **_filled(series.role)},
+        pale, full = _parts(series, figure.width, left, at, right)
+        traces += [  # as many as _PER_SERIES
+            {**pale, **_filled(series.role, 0.4)},
+            {**full, **_filled(series.role)},
             {**_steps(series, figure.width, left, right), "line": {"color": light(series.role), "width": 1.5}},
             _hover(series, figure.width, f"of all samples, {series.name}" if figure.of_all else f"of {series.name}"),
         ]
-    notes, shapes = [], []
-    if follows and decisions is not None:
-        line = {"color": light("ink"), "width": 2}
-        shapes.append({"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper", "line": line})
-        text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
-        fits = at + _LETTER * len(text) * (right - left) <= right
-        notes.append(_note(text, at) if fits else {**_note(text, at), "xanchor": "right", "xshift": -5})
     axis = {**_AXIS, "range": [left, right], "nticks": 8, "tickformat": "~g"}
     margin = {"l": 6, "r": 6, "t": 4, "b": 24}
-    layout = {"xaxis": axis, "yaxis": {**_BARE, "range": [0, top]}, "annotations": notes, "shapes": shapes}
-    return traces, {**layout, "margin": margin}
+    return traces, {"xaxis": axis, "yaxis": {**_BARE, "range": [0, top]}, **marks, "margin": margin}
+
+
+def _ends(figure: Histogram) -> tuple[float, float]:
+    return min(min(s.x) for s in figure.series), max(max(s.x) for s in figure.series) + figure.width
+
+
+def _threshold(figure: Histogram, decisions: Decisions, place: int) -> tuple[float, dict[str, Any]]:
+    """The threshold within the axis, and its line and text in the layout."""
+    left, right = _ends(figure)
+    at = min(max(float(decisions.thresholds[place]), left), right)
+    line = {"color": light("ink"), "width": 2}
+    shape = {"type": "line", "x0": at, "x1": at, "y0": 0, "y1": 0.93, "yref": "paper", "line": line}
+    text = typographic(f"{decisions.rule} {decisions.thresholds[place]}")
+    fits = at + _LETTER * len(text) * (right - left) <= right
+    note = _note(text, at) if fits else {**_note(text, at), "xanchor": "right", "xshift": -5}
+    return at, {"annotations": [note], "shapes": [shape]}
+
+
+def _parts(series: Series, width: float, left: float, at: float, right: float) -> list[dict[str, Any]]:
+    """The bins left and right of the threshold."""
+    return [_steps(series, width, left, at), _steps(series, width, at, right)]
 
 
 def _steps(series: Series, width: float, low: float, high: float) -> dict[str, Any]:

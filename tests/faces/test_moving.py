@@ -12,7 +12,7 @@ import pytest
 
 from openworld_metrics.answers.answer import Curves, Histogram
 from openworld_metrics.answers.decisions import number_at
-from openworld_metrics.faces.moving import plotly_of, theme_css
+from openworld_metrics.faces.moving import moves_of, plotly_of, theme_css
 from openworld_metrics.faces.palette import TOKENS
 
 from .sample import sample
@@ -88,6 +88,19 @@ def test_the_threshold_does_not_cross_its_words(place: int) -> None:
     low, high = content["xaxis"]["range"]
     room = (high - line["x0"] if side > 0 else line["x0"] - low) / (high - low)
     assert room >= min(0.5, 0.024 * len(html.unescape(note["text"])))
+
+
+@pytest.mark.parametrize("kind", ["Histogram", "Curves"])
+@pytest.mark.parametrize("place", [0, 9, 49])
+def test_a_figure_that_is_moved_is_the_one_drawn_there(kind: str, place: int) -> None:
+    assert DECISIONS is not None
+    figure: Any = FIGURES[kind]
+    content, moves = drawn(figure, 20), json.loads(json.dumps(moves_of(figure, DECISIONS, place)))
+    for name, values in moves["data"].items():
+        for trace, value in zip(moves["traces"], values, strict=True):
+            content["data"][trace][name] = value
+    content["layout"] |= moves["layout"]
+    assert content == drawn(figure, place)
 
 
 def test_a_figure_that_follows_nothing_has_no_threshold() -> None:

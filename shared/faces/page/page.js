@@ -19,7 +19,7 @@ window.openworld = {
   },
 };
 
-// each page has a title of its own, a link past the data to the results, and names for its plots
+// each page has a title of its own, a link past the data to the results, names for its plots, and thresholds in them
 new MutationObserver(() => {
   const name = document.querySelector(".heading h1")?.textContent;
   if (!name) return;
@@ -32,6 +32,15 @@ new MutationObserver(() => {
   if (only) {
     only.removeAttribute("data-open");
     location.assign(only.href);
+  }
+  const moves = document.querySelector("[data-moves]");
+  if (moves) {
+    const plots = JSON.parse(moves.dataset.moves);
+    moves.removeAttribute("data-moves");
+    for (const { plot, traces, data, layout } of plots) {
+      const graph = document.querySelector(`#plot${plot} .js-plotly-plot`);
+      if (graph?.data?.length > Math.max(...traces)) window.Plotly.update(graph, data, layout, traces);
+    }
   }
   const results = document.querySelector(".results");
   if (results && !document.querySelector(".skip")) {

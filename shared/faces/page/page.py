@@ -167,10 +167,10 @@ class Page:
         p["stop"].click(self._stopped, p["done"], [p["state"], p["stop"]], **QUIET)
         shown = [p["answers"], p["stamp"], p["model"], p["copied"]]
         plots = [f"plot{i}" for i in range(view.MAX_FIGURES)]
-        moved = ["slider", "number", "preset", "decisions", "text", *plots]
+        moved = ["slider", "number", "preset", "decisions", "text"]
         cards = [f"{kind}{i}" for kind in ("title", "card") for i in range(view.MAX_FIGURES)]
         seen = ["model", "comparison", "headline", "images", "worst", "more", "notes", "threshold"]
-        outputs = [p[name] for name in ("answers", *seen, *moved, *cards)]
+        outputs = [p[name] for name in ("answers", *seen, *moved, *plots, *cards)]
         p["comparison"].select(gathered(self._chosen), [*shown, p["done"]], outputs, **QUIET)
         p["images"].select(self._pictured, shown, p["images"], **LATEST)
         p["number"].submit(
@@ -332,7 +332,7 @@ class Page:
             for i in range(view.MAX_FIGURES):
                 with gr.Column(min_width=320, elem_classes="card picture", **shown[f"card{i}"]) as p[f"card{i}"]:
                     p[f"title{i}"] = _html(**shown[f"title{i}"])
-                    p[f"plot{i}"] = gr.Plot(container=False, show_label=False, **shown[f"plot{i}"])
+                    p[f"plot{i}"] = gr.Plot(container=False, show_label=False, elem_id=f"plot{i}", **shown[f"plot{i}"])
                     if i == 0:
                         self._threshold(shown)
                     if i == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from ...answers.answer import Answer, Curves, Figure, Histogram
 from ...answers.decisions import first_place, place_of
 from .. import html
 from ..copies import FORMS
-from ..moving import plotly_of
+from ..moving import moves_of, plotly_of
 from .worker import Look
 
 MAX_FIGURES = 6
@@ -24,6 +25,8 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
 
     Parameters: copied, one of `COPIED`.
     """
+    place = first_place(answer.decisions)
+    decisions = answer.decisions if answer.decisions is not None and answer.decisions.thresholds else None
     props = {
         "comparison": _html(html.comparison(answer)),
         "headline": _html(html.headline(answer)),
@@ -31,14 +34,13 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
         "worst": _html(html.worst(answer)),
         "more": _html("".join([html.numbers(answer), html.differences(answer), html.tables(answer)])),
         "notes": _html(html.notes(answer)),
-        **moved(answer, first_place(answer.decisions), copied),
+        **moved(answer, place, copied),
     }
     for i in range(MAX_FIGURES):
         figure = answer.figures[i] if i < len(answer.figures) else None
-        plot = props.setdefault(f"plot{i}", {"value": None})
-        plot["visible"] = moves = isinstance(figure, (Histogram, Curves))
-        if isinstance(figure, (Histogram, Curves)) and plot["value"] is None:
-            plot["value"] = _plot(plotly_of(figure))
+        moves = isinstance(figure, (Histogram, Curves))
+        drawn = _plot(plotly_of(figure, decisions, place)) if isinstance(figure, (Histogram, Curves)) else None
+        props[f"plot{i}"] = {"value": drawn, "visible": moves}
         shown = "" if figure is None else html.title_of(figure) if moves else _still(figure)
         props[f"title{i}"], props[f"card{i}"] = _html(shown), {"visible": figure is not None}
     return props
@@ -60,14 +62,17 @@ def _still(figure: Figure) -> str:
 
 
 def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Props]:
-    """The properties of components that follow the threshold, at an index of the decisions."""
+    """The properties of components that follow the threshold, at an index of the decisions.
+
+    Plots stay, and page.js moves what follows in them: Gradio would make each anew.
+    """
     decisions, text = answer.decisions, {"value": FORMS[copied](answer, place)}
     if decisions is None or not decisions.thresholds:
         return {"threshold": {"visible": False}, "decisions": _html(""), "text": text}
     low, high = _range(answer)
     at = float(decisions.thresholds[place])
     preset = next((name for name, index in decisions.presets.items() if index == place), None)
-    props: dict[str, Props] = {
+    return {
         "threshold": {"visible": True},
         "slider": {
             "minimum": low,
@@ -78,13 +83,20 @@ def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Prop
         },
         "number": {"value": decisions.thresholds[place], "label": decisions.rule},
         "preset": {"choices": [*decisions.presets], "value": preset},
-        "decisions": _html(html.decisions(answer, place)),
+        "decisions": _html(html.decisions(answer, place) + html.rendered("moves", moves=_moves(answer, place))),
         "text": text,
     }
-    for i, figure in enumerate(answer.figures[:MAX_FIGURES]):
-        if isinstance(figure, (Histogram, Curves)) and figure.follows:
-            props[f"plot{i}"] = {"value": _plot(plotly_of(figure, decisions, place))}
-    return props
+
+
+def _moves(answer: Answer, place: int) -> str:
+    """The moves of the plots as JSON."""
+    assert answer.decisions is not None
+    moves = [
+        {"plot": i, **moves_of(figure, answer.decisions, place)}
+        for i, figure in enumerate(answer.figures[:MAX_FIGURES])
+        if isinstance(figure, (Histogram, Curves)) and figure.follows
+    ]
+    return json.dumps(moves, allow_nan=False)
 
 
 def place_at(answer: Answer, text: Any) -> int:

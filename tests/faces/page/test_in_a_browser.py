@@ -233,6 +233,16 @@ def test_models_and_a_threshold(page: Any) -> None:
         "all => [...document.querySelectorAll('.decisions .key')].every((e, i) => e.innerText.includes(` ${all[i]}`))",
         arg=above,
     )
+    lower, upper = (own["b"][own["b"] <= 0.9].max(), own["b"][own["b"] > 0.9].min())
+    tab.wait_for_function(
+        "ends => { const at = document.querySelector('#plot0 .js-plotly-plot').layout.shapes[0].x0;"
+        " return ends[0] <= at && at < ends[1]; }",
+        arg=[float(lower), float(upper)],
+    )
+    at = tab.evaluate("document.querySelector('#plot0 .js-plotly-plot').layout.shapes[0].x0")
+    assert f"{at}" in (tab.locator("#plot0 .annotation-text").text_content() or "")
+    point = tab.evaluate("document.querySelector('#plot1 .js-plotly-plot').data.at(-1).y[0]")
+    assert point == pytest.approx(above[0] / 40)
     before = tab.locator(".decisions .rates").inner_text()
     tab.locator("#slider input[type=range]").focus()
     for _ in range(30):
@@ -243,6 +253,10 @@ def test_models_and_a_threshold(page: Any) -> None:
     tab.locator("input[name=model][value=a]").click()
     tab.wait_for_function("document.querySelector('.who h2').innerText === 'a'")
     assert numbers(tab)[0] == pytest.approx(auroc(own["a"], own["label"]), abs=6e-4)
+    tab.wait_for_function(
+        "document.querySelector('#plot0 .annotation-text').textContent.replace('−', '-')"
+        ".endsWith(` ${document.querySelector('#threshold :is(input, textarea)').value}`)"
+    )
 
 
 def test_a_file_replaces_the_old_one_or_is_another_model(page: Any) -> None:
