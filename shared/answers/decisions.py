@@ -93,7 +93,7 @@ def place_of(decisions: Decisions, typed: float) -> int:
 
 
 def with_more(decisions: Decisions, one: Decisions) -> Decisions:
-    """Decisions with those of one more threshold, in its place; unchanged where they are there.
+    """Decisions with one more threshold, in its place; unchanged where its decisions are there.
 
     >>> low, high = (Decisions([text], [9 * float(text)], {"TP": [1]}, {}, {}, {}, "") for text in ("0.1", "1"))
     >>> with_more(low, high).thresholds, with_more(low, high).counts, with_more(low, low).ends
