@@ -20,6 +20,7 @@ from ..faces.plot import draw_differences
 from ..faces.terminal import comparison_text, has_colour, joined, printed, quiet, width
 from ..loading import metric_class
 from ..metric.signature import signed
+from ..reading.boxes.classes import with_class_ids
 from ..reading.columns.kinds import Images, Scores
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import CurableError
@@ -28,7 +29,7 @@ from ..reading.rows.joins import AS_THEY_STAND, Sheet, order_by_key
 from ..written.results import as_json
 from .columns import COLUMNS, OWN, Source, column_flags, flag_of, model_names, of_names, stated
 from .messages import complain, say, say_sign
-from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options
+from .options import INTERVALS, MetricCommand, MetricName, of_metric, read_options, without_classes
 from .outputs import PRINTED, check_json_and_picture, deliver, drawn_by, form_of, printing, saving, to_json, to_picture
 
 _HELP = """Compare two models on the same samples: differences, their intervals and p-values.
@@ -77,13 +78,14 @@ def compare(
     drawn = {key: wanted.pop(key, default) for key, default in _DEFAULTS.items()}
     percent = percent and "percent" not in wanted  # an option of accuracyk, whose results are in percent then
     form = form_of(form, percent)
-    chosen(**wanted, **drawn)  # of which a wrong option is an error before files are read
+    chosen(**without_classes(wanted), **drawn)  # of which a wrong option is an error before files are read
     places = {column: arguments[column] for column in _HELPS if arguments[column] is not None}
     sources = _sources(name, files, places)
     check_json_and_picture(save, plot, lambda: [path for source in sources for path in source.inputs()])
     how = {"flip": flip, "by_position": by_position, **stated(wanted), **of_names(arguments)}
     reading = _reading(name, sources, wanted, **how)
     first, second = reading.models
+    wanted = with_class_ids(wanted, reading.classes)
     metric = chosen(**{**reading.options, **wanted})
     settings = {**metric.loaded_options, **drawn}
     with Source(files, places).named():

@@ -22,6 +22,7 @@ from ..leaderboard.undecided import samples_of
 from ..loading import metric_class
 from ..metric.results import Summary
 from ..metric.states import COUNTS
+from ..reading.boxes.classes import with_class_ids
 from ..reading.columns.kinds import Images
 from ..reading.columns.metrics import layout_of
 from ..reading.cures import spelled
@@ -29,7 +30,7 @@ from ..written.results import MODELS, SAMPLES, as_json, census_record
 from .columns import COLUMNS, Source, column_flags, flag_of, of_names, stated
 from .flags import in_flags
 from .messages import complain, guessed, on_terminal, say, say_sign, show, warn_of_idle_options
-from .options import MetricCommand, MetricName, of_metric, read_options
+from .options import MetricCommand, MetricName, of_metric, read_options, without_classes
 from .outputs import (
     FOLDER,
     PRINTED,
@@ -114,7 +115,7 @@ def compute(
     if save_samples and save is None:
         raise click.UsageError("expected --save with --save-samples, got none")
     is_drawn = report is not None or plot is not None
-    metric = chosen(**wanted)
+    metric = chosen(**without_classes(wanted))
     warn_of_idle_options(metric, shows_intervals=on_terminal() or is_drawn, shows_decisions=is_drawn)
     if not files and "predictions" not in places:
         raise click.UsageError(_example(name))
@@ -128,6 +129,7 @@ def compute(
         }
         reading = source.read(name, wanted, **choices)
         reading = reading if images is not None else replace(reading, table=None)  # which may hold the file
+        wanted = with_class_ids(wanted, reading.classes)
         say(reading, wanted)
         if len(reading.models) > 1 and (note := _below(arguments)):
             complain(f"note: {note}")

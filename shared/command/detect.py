@@ -14,6 +14,7 @@ import numpy as np
 from ..answers.computing import note_of
 from ..answers.folders import compute_detections, detection_results, limit_note
 from ..answers.intervals import LEVEL
+from ..arrays.box_objects import UNKNOWN_CLASS_ID
 from ..detection.errors import NEARBY
 from ..detection.no_objects import no_objects_notes
 from ..detection.openset_detection import OpenSetDetection
@@ -23,8 +24,8 @@ from ..faces.terminal import comparison_text, has_colour, joined, noted, width
 from ..integrations.ultralytics import DEFAULT_CONF, OpenSetValidator
 from ..metric.results import Summary
 from ..metric.rounding import DIGITS
-from ..reading.boxes.classes import CLOSED_SET, class_options, says_unknown
-from ..reading.boxes.dataset import Detections, aliases_of, class_ids, labels_of, objects_of, spelled_as_one
+from ..reading.boxes.classes import CLOSED_SET, NAMED, class_options, says_unknown, with_class_ids
+from ..reading.boxes.dataset import Detections, aliases_of, labels_of, objects_of, spelled_as_one
 from ..reading.boxes.doubts import doubts_of
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, reading_of, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
@@ -94,7 +95,8 @@ paired bootstrap says which of two detectors is better in each rate. Results are
     "unknown_class_id",
     type=int,
     metavar="N",
-    help='The detector\'s class for "unknown".  [default: the class of such a name, or else -1]',
+    help='The detector\'s class for "unknown".  [default: the class of such a name, or else one '
+    "that is predicted and never annotated, and said]",
 )
 @click.option("--names", multiple=True, metavar="NAME …", help="Names of the predicted classes from 0, or their file.")
 @click.option(
@@ -306,8 +308,14 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
     )
     both, classes = [*reading.detections.values()], reading.classes
     unknown_id = next((one.unknown_class_id for one in both if one.unknown_class_id is not None), None)
-    words, options = _words(arguments["known_classes"]), _options(arguments, classes)
-    options |= {"known_classes": class_ids(words, classes)} if words else reading.options
+    options = _options(arguments, classes)
+    stated = {name for name, value in options.items() if value is not None}
+    guesses = {name: value for name, value in reading.options.items() if name not in stated}
+    # the usual id, or a class of such a name, which a warning says: `class_options` takes them by itself
+    is_usual = guesses.get("unknown_class_id") in (UNKNOWN_CLASS_ID, *classes)
+    if is_usual and "known_classes" in stated:
+        del guesses["unknown_class_id"]
+    options |= guesses
     if unknown_id is not None:
         options["unknown_class_id"] = None  # it may be another class of the data set
     options = class_options(options, *both)
@@ -316,11 +324,8 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
         both = [one._replace(unknown_class_id=options["unknown_class_id"]) for one in both]
 
     def tell() -> None:
-        say(replace(reading, notes=[]), ["known_classes"] if words else [])
+        say(replace(reading, notes=[]), {*stated, *["unknown_class_id"] * is_usual})
         _warn_of_names(arguments, both, options)
-        if arguments["unknown_class_id"] is None and not names and unknown_id not in (None, -1, *classes):
-            text = f"class {unknown_id}, which is predicted and is no category, is taken for unknown"
-            warn(f"{text}; --unknown-id N sets another")
         for note in doubts_of(dict(zip(reading.detections, both))):
             warn(note)
         if both[0].dataset.relative:
@@ -335,7 +340,8 @@ def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
     """Run a model, by its path, on the images of a data.yaml."""
     (data,) = references
     classes = class_names(read_yaml(Path(data)), Path(data))
-    known, options = class_ids(_words(arguments["known_classes"]), classes), _options(arguments, classes)
+    options = _options(arguments, classes)
+    known = options.pop("known_classes")
     iou = 0.6 if arguments["iou"] is None else arguments["iou"]
     options.pop("conf_threshold")
     validator = OpenSetValidator(arguments["model"], data, known, conf=arguments["conf"], iou=iou, **options)
@@ -347,9 +353,8 @@ def from_model(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
 def _options(arguments: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """The options of the metric among the arguments."""
     options: dict[str, Any] = {"unknown_class_id": arguments["unknown_class_id"], "conf_threshold": arguments["conf"]}
-    if arguments["previously_known"]:
-        options["previously_known"] = class_ids(_words(arguments["previously_known"]), classes)
-    flags = {**arguments, "unknown_class_id": None, "known_classes": None, "previously_known": None}  # read elsewhere
+    options |= with_class_ids({name: _words(arguments[name]) for name in NAMED if arguments[name]}, classes)
+    flags = {**arguments, "unknown_class_id": None, **dict.fromkeys(NAMED)}  # read elsewhere
     more = read_options(OpenSetDetection, arguments["more"], flags)
     for name in ("known_classes", "box_format"):
         if name in more:

@@ -13,6 +13,7 @@ import click
 from ..arrays.checks import did_you_mean
 from ..loading import METRICS, metric_class, script
 from ..metric.metric import Metric
+from ..reading.boxes.classes import NAMED
 from ..reading.cures import CurableError, CurableTypeError, spelled
 from ..reading.rows.from_names import FROM_NAMES
 from ..texts import texts
@@ -220,6 +221,11 @@ def read_options(
             raise click.BadParameter(f"expected {key} once, got it twice", param_hint="--option")
         options[key] = value
     return with_numbers(options) if numbers else options
+
+
+def without_classes(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a metric but its lists of classes, whose names have ids once files are read."""
+    return {name: value for name, value in options.items() if name not in NAMED}
 
 
 def _pairs(metric: type[Metric], flags: Mapping[str, Any]) -> list[str]:

@@ -27,6 +27,7 @@ PICTURES = frozenset([".avif", ".bmp", ".jpeg", ".jpg", ".mpo", ".png", ".tif", 
 _MORE = """.apng .dib .dng .gif .heic .heif .j2c .j2k .jfif .jp2 .jpc .jpe .jpeg2000 .jpf .jpx .pbm .pcx .pfm .pgm .pnm
     .ppm .qoi .tga"""
 IMAGE_SUFFIXES = PICTURES | {*_MORE.split()}
+_ENDINGS = (".zip", ".json", ".pt")  # of files that hold many images, named after models
 
 
 def files_below(folder: Path, suffixes: Collection[str] | None) -> list[Path]:
@@ -165,6 +166,18 @@ def without_suffix(path: str) -> str:
     """
     stem, suffix = os.path.splitext(path)
     return stem if suffix.lower() in IMAGE_SUFFIXES else path
+
+
+def stems_of(paths: Sequence[Path]) -> list[str]:
+    """Names of folders, and of files without their endings, with as many of the folders above as tell them apart.
+
+    >>> stems_of([Path("runs/one.zip"), Path("runs/v1.0")]), stems_of([Path("runs/a/maps"), Path("runs/b/maps")])
+    (['one', 'v1.0'], ['a/maps', 'b/maps'])
+    """
+    places = [path.with_suffix("") if path.suffix.lower() in _ENDINGS else path for path in paths]
+    depths = range(1, max((len(place.parts) for place in places), default=0) + 1)
+    names = [["/".join(place.parts[-depth:]) for place in places] for depth in depths]
+    return next((level for level in names if len({*level}) == len(level)), names[0] if names else [])
 
 
 def unsigned(name: str) -> str:

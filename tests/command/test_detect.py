@@ -105,7 +105,9 @@ def test_an_id_of_no_class(made: Detections, run: Run) -> None:
         code, output, errors = run(*FILES, "--known-classes", *words, "--unknown-id", "-1")
         assert (code, output) == (2, "")
         other = next(word for word in words if word not in "02")
-        assert errors.startswith(f"openworld-metrics: {other}: expected the id or the name of a class, of 0 (")
+        assert errors.startswith(
+            f"openworld-metrics: known_classes: {other}: expected the id or the name of a class, of 0 ("
+        )
 
 
 def test_options_reach_the_metric(made: Detections, run: Run) -> None:
@@ -179,7 +181,13 @@ def test_coco_s_limit(run: Run, tmp_path: Path) -> None:
 
 
 def test_a_warning_of_a_class_that_is_none(made: Detections, run: Run) -> None:
-    code, output, errors = run(*FILES, "--known-classes", "0", "1", "2", "--no-standard")
+    """An id that is predicted and never annotated is taken for unknown, unless --unknown-id is another."""
+    asked = [*FILES, "--known-classes", "0", "1", "2", "--no-standard"]
+    code, output, errors = run(*asked)
+    guess = "Guessed: unknown id 999 (predicted, never annotated); if the detector says unknown by another, use"
+    assert (code, errors) == (0, f"openworld-metrics: note: {guess} --unknown-id N\n")
+    assert output == run(*asked, "--unknown-id", "999")[1]
+    code, output, errors = run(*asked, "--unknown-id", "-1")
     assert (code, errors.count("\n")) == (0, 2)
     assert CLOSED in errors
     assert "class 999 is predicted, but is neither in the data set nor --unknown-id (-1)" in errors

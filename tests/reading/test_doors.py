@@ -25,6 +25,7 @@ from openworld_metrics.command.messages import one_line
 from openworld_metrics.faces.page import worker
 from openworld_metrics.faces.page.worker import Request
 from openworld_metrics.loading import METRICS, metric_class
+from openworld_metrics.reading.boxes.classes import with_class_ids
 from openworld_metrics.reading.cures import sentence_of
 from openworld_metrics.written.results import as_json
 from tests.conftest import Run
@@ -43,8 +44,8 @@ class Folder(NamedTuple):
     metrics: that are computed of them
     models: their names, where there are several
     message: a part of the error that every door says
-    chosen: columns by name; pattern, of clusters in names of images; clusters, a table of these
-    detectors: of the commands detect, anomaly or ood, the arguments that read them; known, of `detect`
+    chosen: columns by name; choices, of `read`; options, of the metric, as they are typed
+    other: of the commands detect, anomaly or ood, the arguments that read the same files
     """
 
     write: Callable[[], object]
@@ -54,6 +55,7 @@ class Folder(NamedTuple):
     message: str = ""
     chosen: Mapping[str, Sequence[str]] = {}
     choices: Mapping[str, Any] = {}
+    options: Mapping[str, Any] = {}
     other: Sequence[str] = ()
 
 
@@ -126,10 +128,10 @@ def probabilities(seed: int) -> dict[str, Any]:
     return dict(zip(CLASSES, shares.T))
 
 
-def class_scores(*names: str, unknown: bool = True) -> None:
+def class_scores(*names: str, unknown: bool = True, are_logits: bool = False) -> None:
     """Class scores in columns named after classes; the second file has them in another order."""
     for seed, name in enumerate(names):
-        columns = probabilities(seed)
+        columns = {one: 2 * np.log(share) if are_logits else share for one, share in probabilities(seed).items()}
         words = ["unknown" if one < 0 else CLASSES[one] for one in (TRUE if unknown else np.abs(TRUE))]
         order = CLASSES if not seed else CLASSES[::-1]
         csv(name, **{one: columns[one] for one in order}, true_class=words, shuffled=seed)
@@ -341,6 +343,18 @@ FOLDERS = {
         OPEN,
         models=[f"{file}: {kind} of cat … fox" for file in "ab" for kind in ("msp", "entropy")],
     ),
+    "open-set logits of classes named after them": Folder(
+        partial(class_scores, "x.csv", are_logits=True),
+        [["x.csv"]],
+        OPEN,
+        models=[f"{kind} of cat … fox" for kind in ("msp", "max logit", "energy", "entropy")],
+    ),
+    "logits, of which one score is taken": Folder(
+        partial(logits, "x.npz"), [["x.npz"]], OPEN, chosen={"open_scores": ["max_logit"]}
+    ),
+    "logits, of which a score is taken that is not usual": Folder(
+        partial(logits, "x.npz"), [["x.npz"]], OPEN, chosen={"open_scores": ["gen"]}
+    ),
     "logits": Folder(
         partial(logits, "x.npz"),
         [["x.npz"]],
@@ -352,6 +366,28 @@ FOLDERS = {
         [["found.json"], ["instances.json"]],
         BOXES,
         other=["detect", "--predictions", "found.json", "--references", "instances.json"],
+    ),
+    "COCO, with known classes by name": Folder(
+        partial(coco, "found.json"),
+        [["found.json"], ["instances.json"]],
+        BOXES,
+        options={"known_classes": ("dog", "cat")},
+        other=["detect", "--predictions", "found.json", "--references", "instances.json", "--known-classes", "dog,cat"],
+    ),
+    "YOLO, with one known class by name": Folder(
+        partial(yolo, "found"),
+        [["found.zip"], ["true.zip"]],
+        BOXES,
+        options={"known_classes": ("cow",)},
+        other=["detect", "--predictions", "found", "--references", "true/data.yaml", "--known-classes", "cow"],
+    ),
+    "COCO, with a name of no class": Folder(
+        partial(coco, "found.json"),
+        [["found.json"], ["instances.json"]],
+        BOXES,
+        message="known_classes: zebra: expected the id or the name of a class, of ",
+        options={"known_classes": ("zebra",)},
+        other=["detect", "--predictions", "found.json", "--references", "instances.json", "--known-classes", "zebra"],
     ),
     "COCO of two detectors": Folder(
         partial(coco, "one.json", "two.json"),
@@ -373,6 +409,19 @@ FOLDERS = {
         models=["one", "two"],
         other=["detect", "--predictions", "one.zip", "--compare", "two.zip", "--references", "true.zip"],
     ),
+    "YOLO of two detectors, in folders": Folder(
+        partial(yolo, "one", "two"),
+        [["one", "two"], ["true"]],
+        BOXES,
+        models=["one", "two"],
+        other=["detect", "--predictions", "one", "--compare", "two", "--references", "true/data.yaml"],
+    ),
+    "YOLO of three detectors, in folders and archives": Folder(
+        partial(yolo, "one", "two", "three"),
+        [["one", "three.zip", "two"], ["true"]],
+        BOXES,
+        models=["one", "three", "two"],
+    ),
     "VOC": Folder(
         voc,
         [["found.zip"], ["true.zip"]],
@@ -393,6 +442,13 @@ FOLDERS = {
         MAPS,
         models=["padim", "patchcore"],
         other=["anomaly", "--maps", "padim.zip", "--compare", "patchcore.zip", "--data", "data.zip"],
+    ),
+    "maps of two models, in folders": Folder(
+        partial(maps, "padim", "patchcore"),
+        [["padim", "patchcore"], ["data"]],
+        MAPS,
+        models=["padim", "patchcore"],
+        other=["anomaly", "--maps", "padim", "--compare", "patchcore", "--data", "data"],
     ),
     "maps with clusters by a table": Folder(
         clustered_maps, [["padim.zip"], ["data.zip"]], MAPS, choices={"clusters": "products.csv:product"}
@@ -440,6 +496,7 @@ def of_read(folder: Folder, metric: str, options: Mapping[str, Any]) -> Outcome:
     columns: Any = {"columns": dict(folder.chosen)} if folder.chosen else {}
     try:
         reading = read(metric, *inputs, **columns, **folder.choices)
+        options = with_class_ids(options, reading.classes)
         results = {
             name: plain(metric_class(metric)(**{**reading.options, **options}).compute(**columns))
             for name, columns in reading.whole().models.items()
@@ -449,11 +506,16 @@ def of_read(folder: Folder, metric: str, options: Mapping[str, Any]) -> Outcome:
     return Outcome(results)
 
 
+def dropped(name: str) -> str:
+    """The path of a file, or of the archive of a folder, which a page takes in its place."""
+    return f"{Path(name).absolute()}{'.zip' * Path(name).is_dir()}"
+
+
 def requested(folder: Folder, metric: str, options: Mapping[str, Any]) -> Request:
     """What a page asks for when all files of an input are dropped at once."""
     choices = dict(folder.choices)
     leave_out = choices.pop("leave_out", False)
-    files = [{"": [str(Path(name).absolute()) for name in names]} for names in folder.inputs]
+    files = [{"": [dropped(name) for name in names]} for names in folder.inputs]
     return Request(metric, files, leave_out=leave_out, choices=choices, options=options, wishes=folder.chosen)
 
 
@@ -464,7 +526,7 @@ def answers(wanted: Request, intervals: bool = False) -> tuple[Mapping[str, Answ
     if seen.error:
         return {}, sentence_of(seen.error)
     wishes = seen.made_of or wanted.wishes
-    wanted = replace(wanted, wishes=wishes, added=(), are_new=False, options={**wanted.options, **seen.options})
+    wanted = replace(wanted, wishes=wishes, added=(), are_new=False, options={**seen.options, **wanted.options})
     try:
         return worker.compute(wanted, intervals or None if intervals else False), ""
     except worker.PageError as error:
@@ -492,12 +554,16 @@ def added(folder: Folder, metric: str, options: Mapping[str, Any]) -> Outcome:
 
 
 def flags(folder: Folder, options: Mapping[str, Any]) -> list[str]:
-    by_column = [f"--{name}={','.join(names)}" for name, names in folder.chosen.items()]
+    by_column = [f"--{name.replace('_', '-')}={','.join(names)}" for name, names in folder.chosen.items()]
     choices = [
         f"--{name.replace('_', '-')}" if value is True else f"--{name.replace('_', '-')}={value}"
         for name, value in folder.choices.items()
     ]
-    return [*by_column, *choices, *(f"--{name.replace('_', '-')}={value}" for name, value in options.items())]
+    return [*by_column, *choices, *(f"--{name.replace('_', '-')}={_typed(value)}" for name, value in options.items())]
+
+
+def _typed(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def of_command(folder: Folder, metric: str, options: Mapping[str, Any], run: Run) -> Outcome:
@@ -520,7 +586,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("name", "metric"), CASES)
 def test_the_doors_agree(name: str, metric: str, run: Run) -> None:
     """On the models, their names and their numbers, or on the sentence."""
-    folder, options = FOLDERS[name], dict[str, Any]()
+    folder = FOLDERS[name]
+    options = folder.options
     folder.write()
     by_read, by_page = of_read(folder, metric, options), of_page(folder, metric, options)
     by_command = of_command(folder, metric, options, run)
@@ -546,12 +613,19 @@ def test_files_that_are_added_one_by_one(name: str, metric: str) -> None:
     """The models of a page are those of files that come at once."""
     folder = FOLDERS[name]
     folder.write()
-    assert added(folder, metric, {}) == of_page(folder, metric, {})
+    at_once = of_page(folder, metric, folder.options)
+    assert len(at_once.models) > 1, at_once.error
+    assert added(folder, metric, folder.options) == at_once
 
 
 def scalars(results: Mapping[str, Any]) -> dict[str, Any]:
     """Results that are numbers, without those of intervals."""
     return {key: value for key, value in results.items() if isinstance(value, (int, float))}
+
+
+def shows_every_box(metric: str) -> list[str]:
+    """The flags with which `detect` drops no box, as other doors."""
+    return ["--no-standard", "--conf", "0"] if metric == "openset_detection" else []
 
 
 @pytest.mark.usefixtures("here")
@@ -561,14 +635,18 @@ def test_the_other_commands_have_the_numbers(name: str, run: Run) -> None:
     folder = FOLDERS[name]
     folder.write()
     metric = folder.metrics[0]
-    by_page = [*of_page(folder, metric, {}).models.values()]
-    command = [*folder.other, *(["--no-standard", "--conf", "0"] if metric == "openset_detection" else [])]
-    code, output, errors = run(*command)
+    by_page = [*of_page(folder, metric, folder.options).models.values()]
+    code, output, errors = run(*folder.other, *shows_every_box(metric))
+    if folder.message:
+        by_read = of_read(folder, metric, folder.options).error
+        assert (code, errors.removeprefix("openworld-metrics: ").strip()) == (2, by_read)
+        return
     assert code == 0, errors
     results = json.loads(output)
     several = [results, *([results["other"]] if "other" in results else [])]
     if metric == "openset_detection":
         several = [one["openset_metrics"] for one in several]
+    if metric == "openset_detection" and "known_classes" not in folder.options:
         look = worker.look(requested(folder, metric, {}))
         notes = [sentence_of(note).removesuffix(".") for note in look.notes]
         guess = next(note for note in notes if note.startswith("Guessed: known classes"))
@@ -596,6 +674,21 @@ def differences(shown: Mapping[str, Answer], first: str) -> dict[str, tuple[floa
     return rows
 
 
+def by_flags(folder: Folder) -> list[list[str]]:
+    """The files of two models of boxes or maps, and of their data, by the flags of `compare`."""
+    if len(folder.inputs) < 2:
+        return []
+    roles = ("first-predictions", "second-predictions", "references")
+    return [[f"--{role}={name}" for role, name in zip(roles, [*folder.inputs[0], *folder.inputs[1]], strict=True)]]
+
+
+def of_all(table: Mapping[str, Any]) -> dict[str, tuple[float, ...]]:
+    """The differences of a table by key, as of `differences`."""
+    names = ("key", "difference", "low", "high", "p_value")
+    rows = zip(table.get("group", [None] * len(table["key"])), *(table[column] for column in names))
+    return {key: (*numbers,) for group, key, *numbers in rows if group is None}
+
+
 TWO = [
     (name, metric)
     for name, metric in CASES
@@ -618,12 +711,29 @@ def test_comparisons_agree(name: str, metric: str, run: Run) -> None:
     assert code == 0, errors
     (by_compute,) = json.loads(output)["comparisons"]
     assert [by_compute["first_model"], by_compute["second_model"]] == [*folder.models]
-    code, output, errors = run("compare", metric, *files, *more)
+    tables = [by_compute]
+    for arguments in (files, *by_flags(folder)):
+        code, output, errors = run("compare", metric, *arguments, *more)
+        assert code == 0, errors
+        tables.append(json.loads(output))
+    assert [of_all(table) for table in tables] == [by_page] * len(tables)
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(("name", "metric"), [("COCO of two detectors", *BOXES), ("maps of two models", *MAPS)])
+def test_the_other_commands_have_the_verdicts(name: str, metric: str, run: Run) -> None:
+    """Of detect and anomaly: all doors take one number of resamples, the metric's, where none is chosen."""
+    folder, options = FOLDERS[name], {"confidence_level": 0.95}
+    folder.write()
+    more = {"levels": "image"} if metric == "anomaly_suite" else {}  # of pixels, resamples take half a minute
+    shown, error = answers(requested(folder, metric, {**options, **more}), intervals=True)
+    assert not error
+    flags_of_options = flags(Folder(folder.write, folder.inputs), {**options, **more})
+    code, output, errors = run(*folder.other, *shows_every_box(metric), *flags_of_options)
     assert code == 0, errors
-    for table in (json.loads(output), by_compute):
-        names = ("key", "difference", "low", "high", "p_value")
-        rows = zip(table.get("group", [None] * len(table["key"])), *(table[column] for column in names))
-        assert {key: (*numbers,) for group, key, *numbers in rows if group is None} == by_page
+    printed, by_page = of_all(json.loads(output)["comparison"]), differences(shown, folder.models[0])
+    assert len(printed) >= 2
+    assert printed == {key: by_page[key] for key in printed}
 
 
 def test_each_metric_is_read() -> None:

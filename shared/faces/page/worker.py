@@ -24,7 +24,7 @@ from ...loading import METRICS, metric_class, task_of
 from ...metric.clusters import CLUSTERS
 from ...metric.metric import OF_EVERY_METRIC
 from ...metric.rounding import score_text
-from ...reading.boxes.dataset import class_ids
+from ...reading.boxes.classes import NAMED, with_class_ids
 from ...reading.columns.cells import as_it_stands, num_dimensions
 from ...reading.columns.kinds import FLIPPED
 from ...reading.columns.meaning import wrong_way
@@ -48,7 +48,6 @@ MAX_WORDS = 2_000  # characters of a message
 _ROWS, _COLUMNS, _CELL = 4, 9, 24  # that the first rows show
 _NAMED = 4  # columns of one role that are named
 _OF_LABELS = ("in_value", "out_value", "ignore_value")  # options on what labels mean
-CLASSES = ("known_classes", "previously_known")  # options that may be typed as names
 
 
 @dataclass(frozen=True)
@@ -434,20 +433,6 @@ def _turn(name: str) -> str:
     return as_it_stands(name[1:])
 
 
-def with_class_ids(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
-    """Options with ids in place of names of classes. Raises ValueError for a name that is not in the data."""
-    if not classes:
-        return dict(options)
-    named = {}
-    for name in CLASSES:
-        if options.get(name):
-            try:
-                named[name] = tuple(class_ids([str(word) for word in options[name]], classes))
-            except ValueError as error:
-                raise ValueError(f"{name}: {error}") from None
-    return {**options, **named}
-
-
 def with_class_names(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
     """Options with names in place of ids of classes, if every class has one that can be typed in a list."""
     times = Counter(classes.values())
@@ -458,7 +443,7 @@ def with_class_names(options: Mapping[str, Any], classes: Mapping[int, str]) -> 
     }
     named = {
         name: tuple(typed[label] for label in options[name])
-        for name in CLASSES
+        for name in NAMED
         if options.get(name) and {*options[name]} <= {*typed}
     }
     return {**options, **named}

@@ -8,11 +8,32 @@ from typing import Any
 import numpy as np
 
 from ...arrays.box_objects import UNKNOWN_CLASS_ID
-from ..cures import ANY, Advice, CurableError, Cure
-from ..reasons import some
+from ..cures import ANY, Advice, CurableError, Cure, sentence_of
+from ..reasons import some, with_text
 from ..sides import means_unknown
 from ..tables.files import whole
-from .dataset import Detections, labels_of, one_id_each, unknown_id
+from .dataset import Detections, class_ids, labels_of, one_id_each, unknown_id
+
+NAMED = ("known_classes", "previously_known")  # options whose classes may be named
+
+
+def with_class_ids(options: Mapping[str, Any], classes: Mapping[int, str]) -> dict[str, Any]:
+    """Options with ids in place of names of classes; a class alone is a list of one.
+
+    Raises ValueError with the name of the option, and otherwise as `class_ids`.
+
+    >>> with_class_ids({"known_classes": ["dog", 0], "previously_known": "cat"}, {0: "cat", 4: "dog"})
+    {'known_classes': (4, 0), 'previously_known': (0,)}
+    """
+    ids = {}
+    for name in NAMED:
+        if options.get(name) is not None:
+            words = [options[name]] if isinstance(options[name], (str, int, float)) else options[name]
+            try:
+                ids[name] = (*class_ids([*map(str, words)], classes),)
+            except ValueError as error:
+                raise with_text(error, f"{name}: {sentence_of(error)}") from None
+    return {**options, **ids}
 
 
 def class_options(options: Mapping[str, Any], *detections: Detections) -> dict[str, Any]:
@@ -56,7 +77,7 @@ def guessed_classes(
     """Guess the known classes, which are the predicted ones, and the class id by which predictions say "unknown".
 
     It is `unknown_class_id`, if stated, or else a predicted id as of `unknown_id`, or one that is neither a class nor
-    annotated. Returns the options, and a sentence that gives the reasons; nothing where nothing is predicted.
+    annotated. Returns the options, and a sentence on each that gives the reason; nothing where nothing is predicted.
 
     >>> guessed_classes({0, 999}, {0, 5}, {})[0]
     {'known_classes': (0,), 'unknown_class_id': 999}
@@ -69,13 +90,15 @@ def guessed_classes(
     alone = sorted((label for label in others if label < 0 or label > max(true, default=-1)), key=abs)
     unknown = [usual] if usual in predicted or unknown_class_id is not None else [*alone[-1:], *by_name][:1]
     known = tuple(sorted({*predicted} - {*unknown, *by_name}))
-    text = f"Guessed: known classes {some([classes.get(label, str(label)) for label in known])}"
-    text += " (predicted by the detector)"
+    of = some([classes.get(label, str(label)) for label in known])
+    text = f"Guessed: known classes {of} (predicted by the detector)"
+    guesses = [Advice(text, Cure("if it was trained on others", {"known_classes": ANY}))]
     if unknown and unknown_class_id is None:
         why = "the usual one" if unknown[0] in true else "predicted, never annotated"
-        text += f"; unknown id {unknown[0]} ({f'called {classes[unknown[0]]}' if unknown[0] in by_name else why})"
-    options = {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}
-    return options, [Advice(text, Cure("if it was trained on others", {"known_classes": ANY}))]
+        why = f"called {classes[unknown[0]]}" if unknown[0] in by_name else why
+        cure = Cure("if the detector says unknown by another", {"unknown_class_id": ANY})
+        guesses.append(Advice(f"Guessed: unknown id {unknown[0]} ({why})", cure))
+    return {"known_classes": known, **({"unknown_class_id": unknown[0]} if unknown else {})}, guesses
 
 
 def classes_of_columns(models: Mapping[str, Mapping[str, Any]]) -> tuple[dict[str, Any], Sequence[str]]:

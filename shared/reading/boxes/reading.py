@@ -12,7 +12,7 @@ from ..cures import ANY, Advice, CurableError, Cure, Or
 from ..image_clusters import NO_CLUSTERS, ImageClusters, clusters_of_images
 from ..limits import COMMANDS, Limits
 from ..objects import parse_json, read_torch_file
-from ..places import Archives, files_below, files_in
+from ..places import Archives, files_below, files_in, stems_of
 from ..reading import BOXES, IMAGES, LABELS, PREDICTED, PREDICTIONS, Census, Input, Place, Reading, as_paths
 from ..reasons import named, readable, some
 from .classes import guessed_classes
@@ -339,17 +339,22 @@ def _models(predictions: Input, truth: Sequence[Path], archives: Archives) -> di
     if isinstance(predictions, Mapping):
         return {str(name): _paths(places, name, limits) for name, places in predictions.items()}
     paths = _paths(predictions, "predictions", limits)
-    stems = [path.stem for path in paths]
-    kinds = {path.suffix.lower() for path in paths}
-    apart = len({*stems}) == len(stems) > 1 and (kinds <= {*_OBJECTS} or _are_apart(paths, kinds, truth, archives))
+    stems = stems_of(paths)
+    are_results = all(path.suffix.lower() in _OBJECTS for path in paths)
+    apart = len({*stems}) == len(stems) > 1 and (are_results or _are_apart(paths, truth, archives))
     return {stem: [path] for stem, path in zip(stems, paths)} if apart else {"predictions": paths}
 
 
-def _are_apart(paths: Sequence[Path], kinds: set[str], truth: Sequence[Path], archives: Archives) -> bool:
-    """Whether archives are detectors: they hold files of the same names, and have other names than references."""
-    if kinds != {".zip"} or {path.stem for path in paths} == {path.stem for path in truth}:
+def _are_apart(paths: Sequence[Path], truth: Sequence[Path], archives: Archives) -> bool:
+    """Whether folders and archives are detectors: they hold files of the same names, and are not called as references.
+
+    An archive or a folder of each split has the names of those of the references.
+    """
+    are_folders = all(path.is_dir() or path.suffix.lower() == ".zip" for path in paths)
+    if not are_folders or {*stems_of(paths)} == {*stems_of(truth)}:
         return False
-    held = [{file.relative_to(folder) for file in files_below(folder, TXT)} for folder in map(archives.folder, paths)]
+    folders = [path if path.is_dir() else archives.folder(path) for path in paths]
+    held = [{file.relative_to(folder) for file in files_below(folder, TXT)} for folder in folders]
     return len(set().union(*held)) < sum(map(len, held))
 
 

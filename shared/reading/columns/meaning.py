@@ -15,7 +15,8 @@ from ...metric.groups import GROUPS, groups_of, rows_of_groups
 from ...metric.states import COUNTS
 from ...ranking.auroc import auroc
 from ...ranking.counts import sides_of_kinds
-from ...scores import energy, entropy, max_logit, msp
+from ...scores import SCORES
+from ..places import unsigned
 from ..sides import means_unknown, side_of
 from ..tables.files import Table
 from .cells import are_blank, distinct, header, is_score, is_text, num_dimensions, number_at_end, plain, runs
@@ -23,7 +24,7 @@ from .kinds import meant_by
 from .metrics import Layout
 
 UNKNOWN = -1  # the reference of an unknown sample
-_OF_LOGITS = {"msp": msp, "max logit": max_logit, "energy": energy, "entropy": entropy}
+_OF_LOGITS = ("msp", "max_logit", "energy", "entropy")
 _OF_PROBABILITIES = ("msp", "entropy")  # the other two need the logits themselves
 _OF_CLASSES = ("logit", "prob", "class", "softmax", "output", "pred")  # in the names of columns, one for each class
 _CLEARLY = 1.645  # standard errors, beyond which chance lies in 5 % of cases
@@ -172,11 +173,11 @@ class Meaning:
         return labels
 
 
-def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
+def with_scores_of_logits(table: Table, classes: Sequence[str] = (), wanted: Sequence[str] = ()) -> Table:
     """The table, with open-set scores of the matrix (N, C ≥ 2) of logits of each file if no array could be a score.
 
     None of files with several matrices. Parameters: classes, the names of its columns of class scores: several arrays
-    (N,) are the matrix.
+    (N,) are the matrix; wanted, names of columns, of which some may be other scores than the usual ones.
 
     They are called "msp of logits" and so on, after the matrix. Rows of probabilities p give only the scores that do
     not need logits, computed from log p, since softmax(log p) = p.
@@ -196,19 +197,45 @@ def with_scores_of_logits(table: Table, classes: Sequence[str] = ()) -> Table:
     if any(is_score(np.asarray(flat[name])) for name in flat.keys() - numbered):
         return table
     for file, ((name, members, logits),) in by_file.items():
-        table = _with_scores(table, name, members, logits, file)
+        table = _with_scores(table, name, members, logits, file, wanted)
     return table
 
 
-def _with_scores(table: Table, name: str, members: Sequence[str], logits: np.ndarray, file: str) -> Table:
+def scores_named(names: Sequence[str], offered: Sequence[str]) -> list[str]:
+    """The names of columns, where the name of a score of logits stands for the columns that are made by it.
+
+    >>> scores_named(["max_logit", "knn"], ["a: max logit of logits", "b: max logit of logits", "knn"])
+    ['a: max logit of logits', 'b: max logit of logits', 'knn']
+    """
+
+    def of(name: str) -> list[str]:
+        by_it = [one for one in offered if name in SCORES and _is_by(one, name) and one == unsigned(one)]
+        return [name] if name in offered else by_it or [name]
+
+    return [one for name in names for one in of(name)]
+
+
+def _in_words(kind: str) -> str:
+    return kind.replace("_", " ")
+
+
+def _is_by(name: str, kind: str) -> bool:
+    """Whether a name is that of a score of logits, or of a column that is made by it."""
+    return name == kind or header(unsigned(name)).startswith(f"{_in_words(kind)} of ")
+
+
+def _with_scores(
+    table: Table, name: str, members: Sequence[str], logits: np.ndarray, file: str, wanted: Sequence[str]
+) -> Table:
     """The table with the open-set scores of a matrix of logits, which are columns `members` of a file."""
     likely = bool(np.all(logits >= 0) and np.allclose(logits.sum(axis=1), 1, atol=1e-3))
     with np.errstate(divide="ignore"):
         logits = np.log(logits) if likely else logits
-    kinds = _OF_PROBABILITIES if likely else [*_OF_LOGITS]
+    usual = _OF_PROBABILITIES if likely else _OF_LOGITS
+    kinds = [*usual, *(kind for kind in SCORES if kind not in usual and any(_is_by(name, kind) for name in wanted))]
     with suppress(ValueError, TypeError):  # NaN, or a matrix of one column
         stem = name.removesuffix(header(name))
-        columns = {f"{stem}{kind} of {header(name)}": np.asarray(_OF_LOGITS[kind](logits)) for kind in kinds}
+        columns = {f"{stem}{_in_words(kind)} of {header(name)}": np.asarray(SCORES[kind](logits)) for kind in kinds}
         return table._replace(
             arrays={**table.arrays, **columns},
             files={**table.files, **(dict.fromkeys(columns, file) if file else {})},

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..cures import sentence_of
 from ..limits import COMMANDS, Limits
-from ..places import Archives
+from ..places import Archives, stems_of
 from ..reading import Input, Place, as_paths
 from .datasets import AnomalyFolder, check_categories, described_in, list_anomaly_images
 from .layouts import LIST, PLAIN
@@ -215,15 +215,15 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
             raise ValueError(f"{path}: expected {'a folder' if path in data else 'a folder of maps'}, got none")
     if isinstance(maps, Mapping) or len(paths) < 2 or not all(path.is_dir() or is_archive(path) for path in paths):
         return models
-    if sorted(path.stem for path in paths) == sorted(path.stem for path in data):
+    if sorted(stems_of(paths)) == sorted(stems_of(data)):
         return models  # a data set each
     held = [
         {place_of(name) for name in Tree.of(path, archives).files if suffix_of(name) in MAP_SUFFIXES} for path in paths
     ]
     if any(names != held[0] for names in held):
         return models
-    stems = [path.stem for path in paths]
-    return {stem if stems.count(stem) == 1 else str(path): [path] for stem, path in zip(stems, paths)}
+    stems = stems_of(paths)
+    return {stem: [path] for stem, path in zip(stems, paths)} if len({*stems}) == len(stems) else models
 
 
 def _aligned(models: dict[str, AnomalyMaps]) -> dict[str, AnomalyMaps]:

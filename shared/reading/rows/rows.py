@@ -27,7 +27,7 @@ from ..columns.guesses import (
 )
 from ..columns.kinds import FLIPPED, READ_AS, Classes, Clusters, Column, Images, meant_by
 from ..columns.labels import Labels
-from ..columns.meaning import Meaning, with_scores_of_logits, without_trailing_blanks
+from ..columns.meaning import Meaning, scores_named, with_scores_of_logits, without_trailing_blanks
 from ..columns.metrics import MODELS, Layout, MadeOf, columns_in_use, is_used, layout_of
 from ..cures import Advice, Cure, error_of
 from ..limits import COMMANDS, Limits
@@ -500,7 +500,8 @@ def rows_of(
         if layout.of_logits:  # after the names of classes, among which these scores have none
             classes = {predictions: guesses[predictions] if layout.has_classes else []}
             _add_models(layout, tables[0], read.columns, read.titles(added), classes, [*classes] * layout.has_classes)
-            tables[0] = with_scores_of_logits(tables[0], classes[predictions])
+            names = [name for each in (*chosen.values(), *(wishes or {}).values()) for name in each]
+            tables[0] = with_scores_of_logits(tables[0], classes[predictions], names)
         guesses = guessed_by_values(layout, tables, guesses)
         if layout.has_classes and settled.get(predictions):
             guesses[predictions] = []
@@ -508,6 +509,11 @@ def rows_of(
     # only now, so that they are guessed for no other column
     tables[0], counted = with_columns(tables[0], patterns, read.file_of_rows)
     offers = {column.name: column.offer(table_of(column, None, tables)) for column in layout.columns}
+    if inputs and layout.of_logits:
+        chosen, wishes = (
+            {name: scores_named(names, offers.get(name, ())) for name, names in each.items()}
+            for each in (chosen, wishes or {})
+        )
     for name, names in chosen.items() if inputs else ():
         if not {*names} <= {*offers[name], *map(unsigned, offers[name])}:
             there = ", ".join(offers[name])

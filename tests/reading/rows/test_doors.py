@@ -251,7 +251,7 @@ CASES = {
         "openset_detection",
         {"x.parquet": {"predictions": [FOUND], "references": [TRUE]}},
         {"predictions": [FOUND], "references": [TRUE]},
-        "Guessed: known classes 0 (predicted by the detector); unknown id -1 (predicted, never annotated)",
+        "Guessed: known classes 0 (predicted by the detector); if",
     ),
     "an archive": Case("ood_bench", {"x.zip": {"x.csv": TABLE}}, OOD),
 }
@@ -446,18 +446,6 @@ def test_what_a_reader_takes(metric: str) -> None:
     for column in layout_of(metric).columns:
         assert f"`{column.name}`" in text
         assert all(name in text for name in column.names)
-
-
-@pytest.mark.parametrize(("scale", "scores"), [(1, ["msp", "entropy"]), (2, ["msp", "max logit", "energy", "entropy"])])
-def test_open_scores_of_named_classes(scale: int, scores: list[str], tmp_path: Path, run: Run) -> None:
-    """All doors take them from columns of class probabilities, or of logits; a page reads its file twice."""
-    rows = [(0.9, 0.1, "cat"), (0.25, 0.75, "dog"), (0.5, 0.5, "unknown"), (0.1, 0.9, "dog"), (0.4, 0.6, "unknown")]
-    lines = "".join(f"{scale * cat},0,{scale * dog},{word}\n" for cat, dog, word in rows)
-    (tmp_path / "x.csv").write_text(f"cat,fox,dog,label\n{lines}")
-    models = [f"{score} of cat … dog" for score in scores]
-    assert [*read("openauc", tmp_path / "x.csv").models] == models
-    assert [*read_page("openauc", [[tmp_path / "x.csv"]]).models] == models
-    assert [*json.loads(run("compute", "openauc", tmp_path / "x.csv")[1])["models"]] == models
 
 
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
