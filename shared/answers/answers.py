@@ -94,7 +94,7 @@ def decisions_at(name: str, reading: Reading, options: Mapping[str, Any], model:
 
     Parameters and errors: as of `answers_of`.
     """
-    subject, reading = subject_of(name), reading.whole()
+    subject, reading = subject_of(name), replace(reading, models={model: reading.models[model]}).whole()
     chosen = {**_checked(subject, reading, options), "confidence_level": None}
     done = compute_models(subject, reading, chosen, intervals=False, shown=shown_of(subject), typed=threshold)
     with np.errstate(all="ignore"):

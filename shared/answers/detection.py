@@ -192,8 +192,8 @@ def decisions(computed: Computed) -> Decisions:
     options = {name: value for name, value in computed.options.items() if name not in _NOT_OF_SWEEPS}
     confidence, lowest = state["predictions"][:, 4], options["conf_threshold"]
     every = np.unique(confidence[np.isfinite(confidence) & (confidence >= lowest)])
-    typed = [] if computed.typed is None else [computed.typed]
-    at = np.searchsorted(every, typed, side="right") if typed else spread(len(every) + 1, computed.points)
+    typed = computed.typed
+    at = spread(len(every) + 1, computed.points) if typed is None else np.searchsorted(every, [typed], side="right")
     ends, below = np.append(every, np.inf)[at].tolist(), np.append(-np.inf, every)[at]
     by = "confidence" if options["protocol"] == "ow-dln" else options["matching"]
     metric = OpenSetDetection(**{**options, "matching": by, "conf_list": ends})
@@ -208,8 +208,7 @@ def decisions(computed: Computed) -> Decisions:
     return Decisions(
         # a number between, whether a box is to reach it or to exceed it
         thresholds=[
-            placement(low if computed.typed is None else computed.typed, low, high).text
-            for low, high in zip(below.tolist(), ends)
+            placement(low if typed is None else typed, low, high).text for low, high in zip(below.tolist(), ends)
         ],
         ends=ends,
         counts={f"{name}_{side}": counts[f"{name}_{side}"].tolist() for side in sides for name in ("TP", "FN", "FP")},

@@ -275,9 +275,10 @@ def test_options_follow_from_tables_of_boxes() -> None:
         "predictions": [[[0, 0, 4, 4, 0.9, 2], [0, 0, 4, 4, 0.8, 999]], []],
         "references": [[[0, 0, 4, 4, 2]], [[0, 0, 4, 4, 7]]],
     }
-    options, (why,) = layout_of(SUBJECT.name).implied({"one": columns})
+    options, (known, unknown) = layout_of(SUBJECT.name).implied({"one": columns})
     assert options == {"known_classes": (2,), "unknown_class_id": 999}
-    assert why.startswith("Guessed: known classes 2 ")
+    assert known.startswith("Guessed: known classes 2 (predicted by the detector); ")
+    assert unknown.startswith("Guessed: unknown id 999 (predicted, never annotated); ")
     assert layout_of(SUBJECT.name).implied({"one": {"predictions": [["x"]], "references": []}}) == ({}, [])
 
 

@@ -215,14 +215,14 @@ def _models(maps: Input, data: Sequence[Path], archives: Archives) -> dict[str, 
             raise ValueError(f"{path}: expected {'a folder' if path in data else 'a folder of maps'}, got none")
     if isinstance(maps, Mapping) or len(paths) < 2 or not all(path.is_dir() or is_archive(path) for path in paths):
         return models
-    if sorted(stems_of(paths)) == sorted(stems_of(data)):
+    stems = stems_of(paths)
+    if sorted(stems) == sorted(stems_of(data)):
         return models  # a data set each
     held = [
         {place_of(name) for name in Tree.of(path, archives).files if suffix_of(name) in MAP_SUFFIXES} for path in paths
     ]
     if any(names != held[0] for names in held):
         return models
-    stems = stems_of(paths)
     return {stem: [path] for stem, path in zip(stems, paths)} if len({*stems}) == len(stems) else models
 
 
