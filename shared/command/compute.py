@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -239,8 +239,8 @@ def _compared(subject: Subject, done: Computation, how: Mapping[str, Any]) -> li
     return ["\n".join(verdicts_of(differences_of(summaries, done, best), best, key, key, minus="-"))]
 
 
-def _answer(subject: Subject, done: Computation, options: Mapping[str, Any], guesses: str) -> Answer:
-    """The answer of the only model, or of the best, without a table of its samples; its first note is of guesses."""
+def _answer(subject: Subject, done: Computation, options: Mapping[str, Any], guesses: Sequence[str]) -> Answer:
+    """The answer of the only model, or of the best, without a table of its samples; its first notes are of guesses."""
     models = {
         model: replace(one, summary=one.summary._replace(results=_without_samples(one.summary.results)))
         for model, one in done.models.items()
@@ -248,8 +248,8 @@ def _answer(subject: Subject, done: Computation, options: Mapping[str, Any], gue
     answers = answers_from(subject, replace(done, models=models), options)
     first = next(iter(answers.values()))
     answer = unnamed(first) if len(answers) == 1 else answers[first.best]
-    notes = [sentence(guesses)] if guesses else []
-    notes += [*answer.notes, *([] if done.level is None else [f"{note_of(done, options)}."])]
+    drawn = [] if done.level is None else [f"{note_of(done, options)}."]
+    notes = [*map(sentence, guesses), *answer.notes, *drawn]
     return replace(answer, notes=[*dict.fromkeys(notes)])
 
 

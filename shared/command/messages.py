@@ -64,17 +64,17 @@ def warn_of_idle_options(metric: Metric, *, shows_intervals: bool, shows_decisio
         warn(f"--{option.replace('_', '-')} changes none of the results")
 
 
-def guessed(reading: Reading, options: Collection[str] = ()) -> str:
-    """The guesses of a reading in one line, other than of options that are stated; "" without any."""
-    return "; ".join(spelled(guess, in_flags) for guess in reading.guesses if choices_of(guess).isdisjoint(options))
+def guessed(reading: Reading, options: Collection[str] = ()) -> list[str]:
+    """The guesses of a reading, other than of options that are stated: a line of columns, and one for each option."""
+    guesses = [guess for guess in reading.guesses if choices_of(guess).isdisjoint(options)]
+    columns = "; ".join(guess for guess in guesses if not choices_of(guess))
+    return [line for line in (columns, *(spelled(guess, in_flags) for guess in guesses if choices_of(guess))) if line]
 
 
 def say(reading: Reading, options: Collection[str] = ()) -> None:
-    """Print one line of guesses, other than of options that are stated, and one for each note."""
-    if guesses := guessed(reading, options):
-        complain(f"note: {guesses}")
-    for note in reading.notes:
-        complain(f"note: {spelled(note, in_flags)}")
+    """Print the lines of guesses, other than of options that are stated, and one for each note."""
+    for note in (*guessed(reading, options), *(spelled(note, in_flags) for note in reading.notes)):
+        complain(f"note: {note}")
 
 
 def say_sign(reading: Reading, options: Collection[str], *, of_places: bool = False) -> None:
