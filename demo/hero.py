@@ -24,7 +24,7 @@ from playwright.sync_api import sync_playwright
 from demo.detection_files import NAMES, UNKNOWN_ID, pasted_digits
 from openworld_metrics import AnomalySuite, OODBench, OpenSetDetection, compare, read
 from openworld_metrics.answers import answer
-from openworld_metrics.answers.box_errors import BoxErrors
+from openworld_metrics.answers.box_errors import BoxErrors, keys_of
 from openworld_metrics.answers.charts import histogram
 from openworld_metrics.answers.pictures import Photograph, data_url, draw_map, read_photograph
 from openworld_metrics.faces.drawing import NARROW
@@ -144,7 +144,8 @@ def boxes() -> str:
     state = metric.reduce(detections.predictions, detections.dataset.references)
     errors = BoxErrors(state, metric.loaded_options, dict(enumerate(NAMES)))
     source, size = data_url(pictures[CANVAS].convert("RGB"), quality=92), pictures[CANVAS].size
-    picture = answer.Image("Digits", size, source, errors.boxes(CANVAS), "with boxes")
+    drawn = errors.boxes(CANVAS)
+    picture = answer.Image("Digits", size, source, drawn, "with boxes", keys=keys_of(drawn))
     fates = {fate: count for (kind, fate), count in errors.fates.items() if kind == "unknown"}
     words = (
         f"<b>{fates['found']}</b> of {sum(fates.values())} unknown found,<br>"

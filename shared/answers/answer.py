@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 SIDE = 1024  # pixels along the longer side of a picture, at most
 NO_DIFFERENCE = "no clear difference"  # where a paired comparison does not say which model is better
@@ -168,6 +168,19 @@ class Box:
     predicted: bool
 
 
+class Key(NamedTuple):
+    """An entry of the legend of a picture: its words, its role, and how many boxes have it; 0 if none are counted."""
+
+    words: str
+    role: str
+    count: int = 0
+
+    @property
+    def is_error(self) -> bool:
+        """Whether it counts errors."""
+        return self.count > 0 and self.role != "right"
+
+
 @dataclass(frozen=True)
 class Image:
     """An image with its boxes, or with its anomaly map and mask drawn into `picture`.
@@ -176,7 +189,7 @@ class Image:
     size: width and height in the units of the boxes
     said: its errors in words
     thumbnail: a small data URL for a gallery
-    keys: the words and the role of each kind of outline in the picture
+    keys: its legend, which counts all boxes, also those that are not drawn
     kind: what it is an example of, such as "missed"; group: its group, such as a category
     beside: further pictures of it, such as other models' maps
     """
@@ -188,7 +201,7 @@ class Image:
     said: str = ""
     thumbnail: str = ""
     alt: str = ""
-    keys: Sequence[tuple[str, str]] = ()
+    keys: Sequence[Key] = ()
     kind: str = ""
     group: str = ""
     beside: Sequence[Image] = ()

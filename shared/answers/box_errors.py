@@ -17,33 +17,32 @@ from ..detection.outcomes import IS_RIGHT
 from ..extras import extra
 from ..reading.boxes.dataset import class_words
 from ..reading.boxes.reading import BoxReading
-from .answer import SIDE, Box, Image, Pictures
+from .answer import SIDE, Box, Image, Key, Pictures
 from .subject import Computed, once
 
 FOUND = "found"
 _KINDS = (*FALSE_POSITIVES, FOUND)
-_MISSED = [place for place, (_, fate) in enumerate(FATES) if fate == MISSED]
-_ROLES = {  # of a box by its kind; all other kinds lie on nothing, or are badly placed
+_FOUND = [place for place, (_, fate) in enumerate(FATES) if fate == FOUND]
+KINDS: Mapping[str, str] = {  # of boxes in a picture by their role: captions, legends and filters use the same words
+    "unknown": "unknown called known",
+    "rejected": "known called unknown",
+    "wrong": "wrong class",
+    "misplaced": "badly placed",
+    "duplicate": "duplicate",
+    "nothing": "nothing there",
+    MISSED: "missed",
+    "unboxed": "without a box of its own",
+    "right": "right",
+    "object": "object of a badly placed box",
+}
+_ROLES = {  # of a prediction by its kind; all other kinds are badly placed or lie on nothing
     FOUND: "right",
     "known called another known": "wrong",
     "known called unknown": "rejected",
     "unknown called known": "unknown",
+    "duplicate": "duplicate",
 }
 _BELOW = {"right": 1, "nothing": 2}  # the errors on objects
-_WORDS: Mapping[tuple[str, str], str] = {  # of an object by its fate, or of a box that no fate of an object counts
-    ("unknown", "called known"): "unknown called known",
-    ("known", "called unknown"): "known called unknown",
-    ("known", "called another known"): "wrong class",
-    ("unknown", "badly placed"): "badly placed",
-    ("known", "badly placed"): "badly placed",
-    ("unknown", "both"): "badly placed and misnamed",
-    ("known", "both"): "badly placed and misnamed",
-    ("unknown", MISSED): "unknown missed",
-    ("known", MISSED): "known missed",
-    ("FP", "duplicate"): "duplicate",
-    ("FP", "background called known"): "called known where nothing is",
-    ("FP", "background called unknown"): "called unknown where nothing is",
-}
 MOST_BOXES = 60  # of an image
 _LEAST = 16_000  # characters that a picture may have, however many there are: some 250 pixels a side
 
@@ -55,7 +54,7 @@ class BoxErrors:
     kinds: the number of predictions with each of `FALSE_POSITIVES`
     confused: the number of unknown objects of one class (first) that were called a known class (second)
     by_class: the table by class, with fates
-    errors: (N,) in each image, the objects that were not found, and the false positives of no object of their own
+    errors: (N,) in each image, the false positives, the missed objects, and all others that no box is about
 
     Parameters: state and options of the metric; names of classes by id.
     Raises ValueError for an iou_threshold below 1/10, at which no box is badly placed.
@@ -76,9 +75,11 @@ class BoxErrors:
         self.fates = {fate: int(counts @ errors.by_image["{} objects {}".format(*fate)]) for fate in FATES}
         self.kinds = {kind: int(counts @ errors.by_image[f"FP {kind}"]) for kind in FALSE_POSITIVES}
         self.by_class = {**prepared.matched.table_by_class(), **errors.table_by_class()}
-        columns = {key: " objects ".join(key) if key in FATES else " ".join(key) for key in _WORDS}
-        self._wrong = {key: errors.by_image[column] for key, column in columns.items()}
-        self.errors = np.sum([*self._wrong.values()], axis=0)
+        has_box = np.isin(errors.fates, _FOUND)
+        has_box[errors.about[errors.about >= 0]] = True
+        self._lost = ~has_box & (errors.fates >= 0)  # objects that are drawn themselves
+        wrong = outcomes.boxes.image[errors.kinds >= 0], outcomes.boxes.object_image[self._lost]
+        self.errors = sum(np.bincount(image, minlength=len(counts)) for image in wrong)
         rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
         pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
         self.confused = Counter((int(label), outcomes.boxes.classes[called]) for label, called in pairs)
@@ -86,13 +87,6 @@ class BoxErrors:
     def name(self, label: float) -> str:
         """The name of a class, or its id."""
         return self._names.get(int(label), f"{label:g}")
-
-    def said(self, image: int) -> str:
-        """The errors of an image, such as "2 unknown called known, 1 wrong class"."""
-        counts = Counter[str]()
-        for key, column in self._wrong.items():
-            counts[_WORDS[key]] += int(column[image])
-        return ", ".join(f"{count:,} {words}" for words, count in counts.items() if count)
 
     def worst(self, number: int) -> list[int]:
         """The indices of the images with the most errors, the worst first; of equal ones the first."""
@@ -106,8 +100,8 @@ class BoxErrors:
         order = start + np.argsort(-boxes.predictions[start:end, 4], kind="stable")
         drawn = [box for row in order.tolist() if self._kinds[row] >= 0 for box in self._prediction(row)]
         start, end = np.searchsorted(boxes.object_image, [image, image + 1]).tolist()
-        missed = start + np.flatnonzero(np.isin(self._errors.fates[start:end], _MISSED))
-        return sorted([*drawn, *map(self._missed, missed.tolist())], key=lambda box: _BELOW.get(box.role, 0))
+        lost = start + np.flatnonzero(self._lost[start:end])
+        return sorted([*drawn, *map(self._object, lost.tolist())], key=lambda box: _BELOW.get(box.role, 0))
 
     def examples(self) -> list[tuple[str, int, list[Box]]]:
         """The most confident false positive of each kind that occurs, and the largest missed object.
@@ -120,11 +114,11 @@ class BoxErrors:
             if len(rows):
                 row = int(rows[np.argmax(boxes.predictions[rows, 4])])
                 examples.append((kind, int(boxes.image[row]), self._prediction(row)))
-        missed = np.flatnonzero(np.isin(self._errors.fates, _MISSED))
+        missed = np.flatnonzero(self._errors.missed)
         if len(missed):
             sides = self._references[missed, 2:4] - self._references[missed, :2]
             row = int(missed[np.argmax(sides[:, 0] * sides[:, 1])])
-            examples.append((MISSED, int(boxes.object_image[row]), [self._missed(row)]))
+            examples.append((MISSED, int(boxes.object_image[row]), [self._object(row)]))
         return examples
 
     def _prediction(self, row: int) -> list[Box]:
@@ -144,9 +138,26 @@ class BoxErrors:
             else [box]
         )
 
-    def _missed(self, row: int) -> Box:
+    def _object(self, row: int) -> Box:
+        """An object that no box is about: missed, or overlapped by boxes about other objects alone."""
         *corners, label = self._references[row, :5].tolist()
-        return Box(tuple(corners), f"{self.name(label)}: missed", MISSED, f"{self.name(label)}, missed", False)
+        role, short = (MISSED, MISSED) if self._errors.missed[row] else ("unboxed", "no box of its own")
+        return Box(tuple(corners), f"{self.name(label)}: {KINDS[role]}", role, f"{self.name(label)}, {short}", False)
+
+
+def keys_of(boxes: Iterable[Box]) -> list[Key]:
+    """The legend of boxes: how many there are of each of `KINDS`, but of objects of badly placed boxes."""
+    counts = Counter(box.role for box in boxes)
+    return [Key(words, role, counts[role] * (role != "object")) for role, words in KINDS.items() if counts[role]]
+
+
+def caption_of(keys: Sequence[Key]) -> str:
+    """The errors of a legend in words.
+
+    >>> caption_of([Key("wrong class", "wrong", 1), Key("missed", "missed", 2), Key("right", "right", 5)])
+    '1 wrong class, 2 missed'
+    """
+    return ", ".join(f"{key.count:,} {key.words}" for key in keys if key.is_error)
 
 
 def _in_words(kind: str) -> str:
@@ -170,7 +181,8 @@ def images(computed: Computed, number: int = 48) -> Pictures:
     draw = drawing(computed)
 
     def one(row: int, shown: int, side: int) -> Image:
-        return draw(row, errors.boxes(row), errors.said(row), shown, side)
+        boxes = errors.boxes(row)
+        return draw(row, boxes, caption_of(keys_of(boxes)), shown, side)
 
     return Pictures([partial(one, row) for row in errors.worst(number)])
 
@@ -209,7 +221,7 @@ def drawing(computed: Computed) -> Callable[..., Image]:
         omitted = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
         source = "" if photo is None else data_url(photo, most, side=side)
         thumbnail = "" if photo is None else data_url(photo, side=THUMBNAIL, quality=72)
-        return Image(name, size, source, boxes, note + omitted, thumbnail, f"{name}: {note}")
+        return Image(name, size, source, boxes, note + omitted, thumbnail, f"{name}: {note}", keys_of(every))
 
     return draw
 

@@ -19,7 +19,7 @@ from ..extras import extra
 from ..metric.rounding import score_text
 from ..ranking.counts import Side
 from ..reading.maps.files import Maps
-from .answer import Group, Image, Pictures, Worst
+from .answer import Group, Image, Key, Pictures, Worst
 from .charts import MAX_WORST, worst_of_sides
 from .decisions import threshold_text
 from .subject import Computed, once
@@ -172,9 +172,9 @@ def _drawing(computed: Computed) -> Callable[[int, str, int, int], Image]:
     names, group = [*map(str, computed.reading.images)], computed.group
     at = threshold_text(judgement.at, sides(computed, "image")) if judgement.at is not None else ""
     pixels_at = "" if judgement.pixels_at is None else threshold_text(judgement.pixels_at, sides(computed, "pixel"))
-    keys = [("true defect", "known")]
+    keys = [Key("true defect", "known")]
     if pixels_at:  # each of several categories has its own
-        keys.append(("score > threshold of pixels" if group else f"score > {pixels_at}", "unknown"))
+        keys.append(Key("score > threshold of pixels" if group else f"score > {pixels_at}", "unknown"))
     first = computed.columns["predictions"]
     paths = [image.image for image, _ in first.files.pairs] if isinstance(first, Maps) else []
     photographs, number = replace(computed, state={}, rivals={}, memo={}), len(judgement.scores)

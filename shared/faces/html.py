@@ -31,7 +31,7 @@ from ..answers.models import plural
 from ..extras import extra
 from . import typography as texts
 from .drawing import WIDTH, svg_of, width_of
-from .images import chips_of, filters_of, kinds_of, outcomes_of
+from .images import chips_of, filters_of, kinds_of
 from .palette import DASHES, on, token
 
 MAX_ROWS = 30  # of a table of a page
@@ -411,10 +411,9 @@ def drawn(
 
 
 def picture_of(image: Image) -> str:
-    """An image, at most `_WIDE` pixels wide, with its boxes and a list of their outcomes."""
-    outcomes = outcomes_of(image.boxes) or dict.fromkeys(image.keys)
+    """An image, at most `_WIDE` pixels wide, with its boxes and its legend."""
     shown = framed(image, {"wide": _WIDE, "small": _NARROW})
-    return rendered("picture", image=image, width=_WIDE, shown=shown, outcomes=outcomes)
+    return rendered("picture", image=image, width=_WIDE, shown=shown)
 
 
 def framed(image: Image, widths: Mapping[str, int]) -> str:

@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from ..answers.answer import Box, Image
+from ..answers.answer import Image, Key
+from ..answers.box_errors import KINDS as BOXES
 from ..answers.worst_images import KINDS
 from ..reading.sides import means_normal
 
-OUTCOMES: Mapping[str, str] = {  # the meaning of each role of a box
-    "unknown": "unknown, called known",
-    "rejected": "known, called unknown",
-    "wrong": "known, wrong class",
-    "misplaced": "badly placed; its object dashed",
-    "missed": "missed",
-    "right": "right",
-    "nothing": "nothing there",
-}
 _MOST_FILTERS = 10  # the most names of groups and of defects among the filters
-Entry = tuple[str, str]  # words, and a role
+_ORDER = {words: place for place, words in enumerate(BOXES.values())}
 
 
-def outcomes_of(boxes: Iterable[Box]) -> dict[Entry, int]:
-    """How many boxes have each role, by its meaning and itself."""
-    counts = Counter(box.role for box in boxes)
-    return {(words, role): counts[role] for role, words in OUTCOMES.items() if counts[role]}
+def legend_of(images: Iterable[Image]) -> dict[str, str]:
+    """The legend of several images: the role of each kind of outline by its words, those of boxes in one order."""
+    roles = {key.words: key.role for image in images for key in image.keys}
+    return {words: roles[words] for words in sorted(roles, key=lambda words: _ORDER.get(words, -1))}
 
 
 def filters_of(images: Sequence[Image]) -> dict[str, str]:
     """The filters of images by their keys, in words: kinds of errors, then groups and defects where there are several.
 
-    >>> filters_of([Image("a", (1, 1), boxes=[Box((0, 0, 1, 1), "", role, "", True)]) for role in ("wrong", "right")])
-    {'wrong': 'Known, wrong class'}
+    >>> filters_of([Image("a", (1, 1), keys=[Key("wrong class", "wrong", 1), Key("right", "right", 2)])])
+    {'wrong': 'Wrong class'}
     """
-    roles = {box.role for image in images for box in image.boxes}
-    shown = {role: words for role, words in OUTCOMES.items() if role in roles and role != "right"}
-    filters = {role: f"{words[:1].upper()}{words[1:].partition(';')[0]}" for role, words in shown.items()}
+    errors = {key.role for image in images for key in image.keys if key.is_error}
+    filters = {role: f"{words[:1].upper()}{words[1:]}" for role, words in BOXES.items() if role in errors}
     filters |= {kind: words for kind, words in KINDS.items() if any(image.kind == kind for image in images)}
     for what, names in (("group", [one.group for one in images]), ("defect", [*map(_defect, images)])):
         several = dict.fromkeys(filter(None, names))
@@ -50,7 +40,7 @@ def kinds_of(image: Image, filters: Collection[str]) -> list[str]:
     """The keys of the filters that show an image: its kind, group, defect and errors."""
     names = {"group": image.group, "defect": _defect(image)}
     keys = [image.kind, *(_key(what, name) for what, name in names.items() if name)]
-    return [*sorted({box.role for box in image.boxes} & {*filters}), *filter(None, keys)]
+    return [*sorted({key.role for key in image.keys if key.is_error} & {*filters}), *filter(None, keys)]
 
 
 def chips_of(filters: Mapping[str, str], kinds: Sequence[Collection[str]]) -> list[tuple[str, str, int]]:

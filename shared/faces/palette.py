@@ -42,6 +42,8 @@ ROLES: Mapping[str, str] = {
     "wrong": "ink",  # known objects called another known class, and called unknown
     "rejected": "ink2",
     "nothing": "ink2",
+    "duplicate": "ink2",
+    "unboxed": "edge",
     "ignored": "edge",
     "both": "misplaced",  # badly placed and misnamed
     "d4": "ink",

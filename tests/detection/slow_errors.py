@@ -146,7 +146,7 @@ def fates(scene: Scene) -> dict[int, tuple[str, str, float]]:
 
 
 def kind(scene: Scene, p: Prediction) -> tuple[str, int | None]:
-    """Of a false positive: its kind, and the object that it should have taken."""
+    """Of a false positive: its kind, and the object that it is about."""
 
     def best(same: bool | None) -> tuple[Fraction, int | None]:
         near = [
@@ -168,10 +168,10 @@ def kind(scene: Scene, p: Prediction) -> tuple[str, int | None]:
     if other >= scene.threshold:
         return pair(), theirs
     if own >= scene.threshold:
-        return "duplicate", None
+        return "duplicate", mine
     if any_iou <= NEARBY:
         return f"background called {scene.side(p.label)}", None
-    return f"both, {pair()}", None
+    return f"both, {pair()}", theirs
 
 
 def kinds(scene: Scene) -> Counter[str]:
@@ -229,7 +229,7 @@ def mended(scene: Scene, name: str) -> Scene:
         said = kind(scene, p) if p.status == "FP" else None
         if said is None or said[0] != name:
             after.append(p)
-        elif said[1] is not None and said[1] not in taken:
+        elif name != "duplicate" and "both" not in name and said[1] is not None and said[1] not in taken:
             taken.add(said[1])
             after.append(replace(p, label=scene.objects[said[1]].label, status="TP", object=said[1]))
     return replace(scene, predictions=after)

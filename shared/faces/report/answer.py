@@ -14,7 +14,7 @@ from ...reading.cures import Face, in_python, spelled
 from ...reading.reasons import listed
 from .. import html
 from ..copies import paper
-from ..images import filter_key, filters_of, kinds_of, outcomes_of
+from ..images import filter_key, filters_of, kinds_of, legend_of
 from ..typography import number, threshold_shown
 from . import frame
 from .frame import Block, Section, Tile
@@ -110,7 +110,6 @@ def images_section(images: Sequence[Image], models: Sequence[str] = ("",), lead:
     if any(image.kind for image in images):
         title, lead = "Images judged worst", lead or _on_maps(images, models)
     lead = lead or f"The worst {len(images):,} are here, most errors first."
-    outcomes = outcomes_of(box for image in images for box in image.boxes)
     filters = filters_of(images)
     shown = [
         Tile(
@@ -121,7 +120,7 @@ def images_section(images: Sequence[Image], models: Sequence[str] = ("",), lead:
         )
         for image in images
     ]
-    legend = dict([*outcomes, *(key for image in images for key in image.keys)])
+    legend = legend_of(images)
     legend |= {"score, low to high": "scale"} if any(image.kind for image in images) else {}
     wide = any(image.beside for image in images)
     blocks = [*([frame.legend(legend)] if legend else []), frame.tiles(shown, filters, wide=wide)]

@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ...answers.answer import Decisions, Figure, Image
+from ...answers.answer import Decisions, Figure, Image, Key
 from ...written.files import check_file, check_folder, nearest_folder
 from .. import palette
 from ..drawing import WIDTH
@@ -138,7 +138,7 @@ def code(content: str) -> Block:
 
 def legend(entries: Mapping[str, str]) -> Block:
     """A legend of the lines over images: the role of each by its words."""
-    return rendered("legend", entries=dict.fromkeys(entries.items()))
+    return rendered("legend", entries=[Key(words, role) for words, role in entries.items()])
 
 
 def chart(

@@ -112,6 +112,11 @@ def test_a_picture_is_whole_on_the_first_screen(metric: str, opened: Open) -> No
         assert place(tab, "#slider input[type=range]")["bottom"] <= LOWEST
     elif tab.locator(".images").count():
         assert place(tab, ".images .outcomes")["bottom"] <= 800
+        strokes = tab.locator(".images .outcomes i").evaluate_all(
+            "all => all.map(each => parseFloat(getComputedStyle(each, '::before').borderTopWidth))"
+        )
+        assert strokes
+        assert min(strokes) >= 2  # pixels: the legend shows its lines
         assert place(tab, ".images .gallery")["right"] > 1200
     else:
         assert place(tab, picture)["bottom"] <= 800
@@ -127,7 +132,7 @@ def test_a_picture_is_whole_on_the_first_screen(metric: str, opened: Open) -> No
 def test_filters_of_images_by_kind_of_error(opened: Open) -> None:
     """A filter leaves the images of a kind, and holds while one of them is chosen."""
     tab = opened("openset_detection")
-    chip = tab.locator(".chip", has_text="Known, called unknown")
+    chip = tab.locator(".chip", has_text="Known called unknown")
     number = int(chip.locator("b").inner_text())
     shown = tab.locator(".gallery label:visible")
     assert 0 < number < shown.count()
