@@ -173,12 +173,12 @@ class Key(NamedTuple):
 
     words: str
     role: str
-    count: int = 0
+    number: int = 0
 
     @property
     def is_error(self) -> bool:
         """Whether it counts errors."""
-        return self.count > 0 and self.role != "right"
+        return self.number > 0 and self.role != "right"
 
 
 @dataclass(frozen=True)

@@ -78,8 +78,8 @@ class BoxErrors:
         has_box = np.isin(errors.fates, _FOUND)
         has_box[errors.about[errors.about >= 0]] = True
         self._lost = ~has_box & (errors.fates >= 0)  # objects that are drawn themselves
-        wrong = outcomes.boxes.image[errors.kinds >= 0], outcomes.boxes.object_image[self._lost]
-        self.errors = sum(np.bincount(image, minlength=len(counts)) for image in wrong)
+        images = [outcomes.boxes.image[errors.kinds >= 0], outcomes.boxes.object_image[self._lost]]
+        self.errors = np.bincount(np.concatenate(images), minlength=len(counts))
         rows = np.flatnonzero(errors.fates == FATES.index(("unknown", "called known")))
         pairs = zip(self._references[rows, 4].tolist(), errors.called[rows].tolist())
         self.confused = Counter((int(label), outcomes.boxes.classes[called]) for label, called in pairs)
@@ -157,7 +157,7 @@ def caption_of(keys: Sequence[Key]) -> str:
     >>> caption_of([Key("wrong class", "wrong", 1), Key("missed", "missed", 2), Key("right", "right", 5)])
     '1 wrong class, 2 missed'
     """
-    return ", ".join(f"{key.count:,} {key.words}" for key in keys if key.is_error)
+    return ", ".join(f"{key.number:,} {key.words}" for key in keys if key.is_error)
 
 
 def _in_words(kind: str) -> str:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import PurePosixPath
 
-from ..answers.answer import Image, Key
+from ..answers.answer import Image
 from ..answers.box_errors import KINDS as BOXES
 from ..answers.worst_images import KINDS
 from ..reading.sides import means_normal
@@ -16,7 +16,7 @@ _ORDER = {words: place for place, words in enumerate(BOXES.values())}
 
 
 def legend_of(images: Iterable[Image]) -> dict[str, str]:
-    """The legend of several images: the role of each kind of outline by its words, those of boxes in one order."""
+    """The legend of several images: the role of each kind of outline by its words, with boxes in one order."""
     roles = {key.words: key.role for image in images for key in image.keys}
     return {words: roles[words] for words in sorted(roles, key=lambda words: _ORDER.get(words, -1))}
 
@@ -24,8 +24,8 @@ def legend_of(images: Iterable[Image]) -> dict[str, str]:
 def filters_of(images: Sequence[Image]) -> dict[str, str]:
     """The filters of images by their keys, in words: kinds of errors, then groups and defects where there are several.
 
-    >>> filters_of([Image("a", (1, 1), keys=[Key("wrong class", "wrong", 1), Key("right", "right", 2)])])
-    {'wrong': 'Wrong class'}
+    >>> filters_of([Image("a", (1, 1), kind=kind) for kind in ("alarm", "missed")])
+    {'missed': 'Missed', 'alarm': 'False alarms'}
     """
     errors = {key.role for image in images for key in image.keys if key.is_error}
     filters = {role: f"{words[:1].upper()}{words[1:]}" for role, words in BOXES.items() if role in errors}
