@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -185,18 +185,18 @@ def paired_differences(
     keys = [key for key in merged[0] if all(key in rates for rates in (merged[1], *exact))]
     places = [np.concatenate(rows) for rows in zip(*(stratum.rows for stratum in pairs.strata))]
 
-    def resample(rng: np.random.Generator) -> list[float]:
+    def resample(rng: np.random.Generator) -> Iterable[float]:
         drawn = np.concatenate([draw(rng, stratum.counts) for stratum in pairs.strata])
-        results = [
+        sums = [
             # float64 holds them
-            prepared.rates(np.bincount(rows, drawn, len(prepared.counts)).astype(np.int64))
+            prepared.sums(np.bincount(rows, drawn, len(prepared.counts)).astype(np.int64), keys)
             for prepared, rows in zip(models, places)
         ]
-        return [rates[key].value for key in keys for rates in results]
+        return chain(*sums)
 
-    values, again = resampled(resample, n_resamples, random_state, len(places[0]))
-    columns, drawn = values.T, {}
-    for key, one, other in zip(keys, columns[::2], columns[1::2]):
+    both, again = resampled(resample, n_resamples, random_state, len(places[0]))
+    values, drawn = [each.values_of(sums, keys).T for each, sums in zip(models, np.split(both, 2, axis=1))], {}
+    for key, one, other in zip(keys, *values):
         # merging rows shifts the two rates, so differences are shifted back by the same amount; none at all stays none
         shifts = [rates[key].value - rows[key].value for rates, rows in zip(exact, merged)]
         shift = (exact[0][key].value - exact[1][key].value) - (merged[0][key].value - merged[1][key].value)

@@ -116,7 +116,8 @@ def evaluate_detections(
     options = class_options({**options, "known_classes": list(known_classes)}, detections)
     done = compute_detections(reading_of_boxes({"": detections}), options, intervals=False, progress=progress)
     (summary,) = done.values()
-    return detection_results(summary, detections, options, standard=standard, max_detections=max_detections)
+    state = done.states[""]
+    return detection_results(summary, detections, state, options, standard=standard, max_detections=max_detections)
 
 
 def compare_detections(

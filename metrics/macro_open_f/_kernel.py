@@ -1287,6 +1287,15 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results."""
 
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """Numbers of drawn rows that `values_of` turns into the rates of these keys; by default the rates themselves."""
+        rates = self.rates(counts)
+        return [rates[key].value for key in keys]
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """The rates of some keys in B resamples, (B, K), from the `sums` of each, (B, S)."""
+        return sums
+
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
@@ -1502,13 +1511,23 @@ class Clustered(Prepared):
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn clusters. Raises MissingClassError where these lack a class."""
-        if counts is None:
-            return self.prepared.rates()
+        return self.prepared.rates(None if counts is None else self._drawn(counts))
+
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """As of the state. Raises MissingClassError where drawn clusters lack a class."""
+        return self.prepared.sums(self._drawn(counts), keys)
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """As of the state."""
+        return self.prepared.values_of(sums, keys)
+
+    def _drawn(self, counts: np.ndarray) -> np.ndarray:
+        """How often drawn clusters have each row of the state."""
         if np.bitwise_or.reduce(self.strata[counts > 0]) != np.bitwise_or.reduce(self.strata):
             raise MissingClassError("clusters: expected samples of each class among those drawn, got none of one")
         times = counts[self._of_cluster] * self._total
         # float64 holds them
-        return self.prepared.rates(np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64))
+        return np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64)
 
     def rows(self) -> np.ndarray:
         """The row of each cluster, by number; −1 for a cluster without samples here."""
@@ -1777,17 +1796,17 @@ def replicates(
     keys = [key for key in merged if key in exact]
     strata = parts_of_strata(prepared)
 
-    def resample(rng: np.random.Generator) -> list[float]:
-        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        return [rates[key].value for key in keys]
+    def resample(rng: np.random.Generator) -> Iterable[float]:
+        return prepared.sums(np.concatenate([draw(rng, part) for part in strata]), keys)
 
-    values, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    sums, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    values = prepared.values_of(sums, keys)
     drawn = {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, values.T)}
     return drawn, again
 
 
 def resampled(
-    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+    resample: Callable[[np.random.Generator], Iterable[float]], n_resamples: int, random_state: int, rows: int
 ) -> tuple[np.ndarray, int]:
     """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads."""
     from tqdm import tqdm
@@ -1810,7 +1829,7 @@ def resampled(
 
 
 def _with_every_class(
-    resample: Callable[[np.random.Generator], Sequence[float]], rng: np.random.Generator
+    resample: Callable[[np.random.Generator], Iterable[float]], rng: np.random.Generator
 ) -> list[float]:
     """How many resamples lacked a class, and the results of the first that does not."""
     for lacking in range(_MOST_DRAWS):

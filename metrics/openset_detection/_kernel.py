@@ -1275,6 +1275,15 @@ class Prepared(ABC):
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts where each row occurs `counts` times, (R,) int64; without counts, the exact results."""
 
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """Numbers of drawn rows that `values_of` turns into the rates of these keys; by default the rates themselves."""
+        rates = self.rates(counts)
+        return [rates[key].value for key in keys]
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """The rates of some keys in B resamples, (B, K), from the `sums` of each, (B, S)."""
+        return sums
+
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""
@@ -1420,13 +1429,23 @@ class Clustered(Prepared):
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn clusters. Raises MissingClassError where these lack a class."""
-        if counts is None:
-            return self.prepared.rates()
+        return self.prepared.rates(None if counts is None else self._drawn(counts))
+
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """As of the state. Raises MissingClassError where drawn clusters lack a class."""
+        return self.prepared.sums(self._drawn(counts), keys)
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """As of the state."""
+        return self.prepared.values_of(sums, keys)
+
+    def _drawn(self, counts: np.ndarray) -> np.ndarray:
+        """How often drawn clusters have each row of the state."""
         if np.bitwise_or.reduce(self.strata[counts > 0]) != np.bitwise_or.reduce(self.strata):
             raise MissingClassError("clusters: expected samples of each class among those drawn, got none of one")
         times = counts[self._of_cluster] * self._total
         # float64 holds them
-        return self.prepared.rates(np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64))
+        return np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64)
 
     def rows(self) -> np.ndarray:
         """The row of each cluster, by number; −1 for a cluster without samples here."""
@@ -1695,17 +1714,17 @@ def replicates(
     keys = [key for key in merged if key in exact]
     strata = parts_of_strata(prepared)
 
-    def resample(rng: np.random.Generator) -> list[float]:
-        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        return [rates[key].value for key in keys]
+    def resample(rng: np.random.Generator) -> Iterable[float]:
+        return prepared.sums(np.concatenate([draw(rng, part) for part in strata]), keys)
 
-    values, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    sums, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    values = prepared.values_of(sums, keys)
     drawn = {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, values.T)}
     return drawn, again
 
 
 def resampled(
-    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+    resample: Callable[[np.random.Generator], Iterable[float]], n_resamples: int, random_state: int, rows: int
 ) -> tuple[np.ndarray, int]:
     """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads."""
     from tqdm import tqdm
@@ -1728,7 +1747,7 @@ def resampled(
 
 
 def _with_every_class(
-    resample: Callable[[np.random.Generator], Sequence[float]], rng: np.random.Generator
+    resample: Callable[[np.random.Generator], Iterable[float]], rng: np.random.Generator
 ) -> list[float]:
     """How many resamples lacked a class, and the results of the first that does not."""
     for lacking in range(_MOST_DRAWS):
@@ -2897,6 +2916,10 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
     if {*map(type, references)} <= {np.ndarray}:
         return ignored
+    with suppress(TypeError, ValueError, LookupError):  # all dicts have flags, as those of the readers
+        flags, lengths = _joined_column(references, "ignored")
+        if np.array_equal(lengths, counts) and not any("iscrowd" in image for image in references):
+            return to_numpy(as_flags(flags, "ignored"))
     for i, image in enumerate(references):
         if not isinstance(image, Mapping):
             continue
@@ -2914,8 +2937,8 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
     joined = None
-    with suppress(TypeError, ValueError):  # all are arrays of float64 with so many columns, as nearly always
-        joined = _joined(images, width)
+    with suppress(TypeError, ValueError, LookupError):  # all are alike and right, as nearly always
+        joined = _joined_dicts(images, keys) if {*map(type, images)} == {dict} else _joined(images, width)
     table, counts = joined or _joined([_image_table(image, name, i, keys) for i, image in enumerate(images)], width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
@@ -2928,6 +2951,23 @@ def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
     counts = np.asarray([*map(len, images)], dtype=np.int64)
     table = np.empty((width, counts.sum())).T
     return np.concatenate([table[:0], *images], out=table, casting="no"), counts
+
+
+def _joined_dicts(images: list[Any], keys: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """As `_joined`, of dicts of arrays. Raises an error without a place for what `_image_table` refuses, and others."""
+    columns, numbers = zip(*(_joined_column(images, key) for key in keys))
+    if not all(np.array_equal(numbers[0], others) for others in numbers):
+        raise ValueError
+    rows = [box_rows(column, key, 1 if k else 4) for k, (key, column) in enumerate(zip(keys, columns))]
+    return np.concatenate(rows, axis=1, out=np.empty((3 + len(keys), len(rows[0]))).T), numbers[0]
+
+
+def _joined_column(images: list[Any], key: str) -> tuple[np.ndarray, np.ndarray]:
+    """The entries of a key of all images, which are arrays of one type, and the number of each image's."""
+    arrays = [image[key] for image in images]
+    if {*map(type, arrays)} != {np.ndarray} or len({array.dtype for array in arrays}) > 1:
+        raise TypeError  # of several types, some numbers would be rounded before they are checked
+    return np.concatenate(arrays), np.asarray([*map(len, arrays)], dtype=np.int64)
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:
@@ -3851,8 +3891,10 @@ def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountC
     }
 
 
-def ratio(count: int, total: int, nothing: float = math.nan) -> float:
-    """Divide; a share of nothing is NaN, or `nothing`."""
+def ratio(count: Any, total: Any, nothing: Any = math.nan) -> Any:
+    """Divide two integers, or two columns of them; a share of nothing is NaN, or `nothing`."""
+    if isinstance(total, np.ndarray):
+        return np.where(total > 0, count / np.maximum(total, 1), nothing)
     return count / total if total else nothing
 
 
@@ -3861,9 +3903,9 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
     return [*map(ratio, counts.tolist(), totals.tolist())]
 
 
-def precision(tp: int, fp: int, objects: int) -> float:
+def precision(tp: Any, fp: Any, objects: Any) -> Any:
     """TP / (TP + FP), the precision of a class, or of several; 0.0 where objects exist and nothing is predicted."""
-    return ratio(tp, tp + fp, 0.0 if objects else math.nan)
+    return ratio(tp, tp + fp, ratio(0, objects))
 
 
 # ---- detection/matching.py -------------------------------------------------------------------------------------------
@@ -4482,9 +4524,9 @@ RATES = ("U-Recall", "WI", "A-OSE", "Precision(Known)", "Recall(Known)")  # of O
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
-def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
+def openset_detection_rates(counts: Mapping[str, Any]) -> dict[str, Any]:
     """The rates of open-set detection; a share of no objects is NaN, and so is the precision of nothing."""
-    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
+    errors = counts["FP_known"] + counts["FN_known"] + counts["FP_unknown"] + counts["FN_unknown"]
     return {
         "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
         "WI": ratio(counts["FP_unknown"], counts["total_known"]),
@@ -4498,6 +4540,7 @@ class OwDln:
     """Images with boxes matched one to one, whatever their classes."""
 
     gains = ("U-Recall",)  # the measures that correcting errors may raise
+    rates_of_sums = staticmethod(openset_detection_rates)  # all rates follow from sums of `by_image`, but for `errors`
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         self.outcomes = one_to_one_outcomes(boxes, overlaps.reaching(boxes.rules.iou_threshold))
@@ -4554,6 +4597,7 @@ class Owod:
     """Images with boxes matched as in Pascal VOC."""
 
     gains = ("mAP", "U-AP", "U-Recall")
+    rates_of_sums = None  # AP needs the predictions
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         rules, pairs = boxes.rules, overlaps.reaching(boxes.rules.iou_threshold)
@@ -4905,6 +4949,24 @@ class PreparedImages(Prepared):
     def rows(self) -> np.ndarray:
         """The row of each image."""
         return self._places
+
+    @cached_property
+    def _summed(self) -> np.ndarray | None:
+        """The counts of one image of each row, (R, S), where all rates follow from their sums; else None."""
+        if self.matched.rates_of_sums is None or self.matched.errors is not None or self.recall is not None:
+            return None
+        return np.stack([*self.matched.by_image.values()], axis=1)[self._first]
+
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """The counts of the drawn images, or their rates where these need more."""
+        return super().sums(counts, keys) if self._summed is None else counts @ self._summed
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """Rates from the `sums` of B resamples, (B, K)."""
+        if self._summed is None or self.matched.rates_of_sums is None:
+            return super().values_of(sums, keys)
+        rates = self.matched.rates_of_sums(dict(zip(self.matched.by_image, sums.T)))
+        return np.reshape([rates[key] for key in keys], (len(keys), len(sums))).T
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts of the images; a rate over no object is left out, and NaN among drawn images."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..anomaly.anomaly_suite import AnomalySuite, check_levels
 from ..arrays.checks import plain_value
-from ..detection.coco import COCO_LIMIT, coco_averages
+from ..detection.boxes import DetectionState
+from ..detection.coco import COCO_LIMIT, coco_averages, coco_averages_of_state
 from ..detection.openset_detection import OpenSetDetection
 from ..metric.groups import ALL
 from ..metric.results import Key, Rate, Results, Summary, kind_of
@@ -212,6 +213,11 @@ class Detectors(dict[str, Summary]):
         super().__init__(summaries)
         self.done, self.settings = done, settings
 
+    @property
+    def states(self) -> dict[str, Any]:
+        """The state of the boxes of each detector, by name."""
+        return {name: one.state for name, one in self.done.models.items()}
+
     def compared(self) -> dict[str, list[Any]]:
         """The table of `compare`, of the results that the two detectors have."""
         return self.done.compared(*self).table()
@@ -220,29 +226,28 @@ class Detectors(dict[str, Summary]):
 def detection_results(
     summary: Summary,
     detections: Detections,
+    state: DetectionState,
     options: Mapping[str, Any],
     *,
     standard: bool = True,
     max_detections: int | None = None,
 ) -> Results:
-    """The results of `evaluate_detections`, from a summary of openset_detection."""
+    """The results of `evaluate_detections`, from a summary of openset_detection and the state of its boxes."""
     results = {
         "openset_metrics": with_names_in_tables(summary.as_dict(), detections.dataset, options),
         **summary.record(),
     }
     if not standard:
         return results
-    closed = _closed_set(detections, options["known_classes"], options, max_detections)
+    limits: dict[str, Any] = {"conf_threshold": _lowest(options), "max_detections": max_detections}
+    closed = coco_averages_of_state(state, options["known_classes"], **limits)
     kinds = {key: kind_of(Rate(value, True)) for key, value in closed.items() if isinstance(value, float)}
     return {"standard_metrics": closed, **results, KINDS: {**kinds, **results[KINDS]}}
 
 
-def _closed_set(
-    detections: Detections, known_classes: Sequence[int], options: Mapping[str, Any], max_detections: int | None
-) -> dict[str, float]:
-    # of known classes, what is below either threshold is left out, or called unknown, which is left out
-    lowest = max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
-    return standard_metrics(detections, known_classes, conf_threshold=lowest, max_detections=max_detections)
+def _lowest(options: Mapping[str, Any]) -> float:
+    """The confidence below which a box of a known class is left out, or called unknown, which is left out."""
+    return max(options.get("conf_threshold", 0.0), options.get("unknown_below") or 0.0)
 
 
 def standard_metrics(
@@ -262,10 +267,11 @@ def limit_note(results: Results, detections: Detections, known_classes: Sequence
 
     Parameters: results of `evaluate_detections`, and its other arguments.
     """
-    numbers = (np.unique(boxes["labels"], return_counts=True)[1] for boxes in detections.predictions)
-    if all(number.max(initial=0) <= COCO_LIMIT for number in numbers):
+    many = [boxes["labels"] for boxes in detections.predictions if len(boxes["labels"]) > COCO_LIMIT]
+    if all(np.unique(labels, return_counts=True)[1].max() <= COCO_LIMIT for labels in many):
         return ""
-    limited = _closed_set(detections, known_classes, options, COCO_LIMIT)
+    limits: dict[str, Any] = {"conf_threshold": _lowest(options), "max_detections": COCO_LIMIT}
+    limited = standard_metrics(detections, known_classes, **limits)
     texts = {
         name: [number_text(values[name], 6) for values in (results["standard_metrics"], limited)] for name in limited
     }

@@ -26,7 +26,6 @@ from ..metric.results import Summary
 from ..metric.rounding import DIGITS
 from ..reading.boxes.classes import CLOSED_SET, NAMED, class_options, says_unknown, with_class_ids
 from ..reading.boxes.dataset import Detections, aliases_of, labels_of, objects_of, spelled_as_one
-from ..reading.boxes.doubts import doubts_of
 from ..reading.boxes.reading import RELATIVE, read_boxes, read_names, reading_of, texts_read
 from ..reading.boxes.yolo import YAML, class_names, read_yaml
 from ..reading.image_clusters import clusters_of_images
@@ -150,8 +149,8 @@ def detect(save: tuple[Path, ...], **arguments: Any) -> None:
     chosen = {**options, "known_classes": known}
     with_level = options.get("confidence_level") is not None
     results, *rest = (
-        detection_results(summary if with_level else without_intervals(summary), one, chosen, **limits)
-        for summary, one in zip(detectors.values(), both)
+        detection_results(summary if with_level else without_intervals(summary), one, state, chosen, **limits)
+        for summary, one, state in zip(detectors.values(), both, detectors.states.values())
     )
     tell()
     for note in clusters.notes:
@@ -219,7 +218,7 @@ def _warn_of_boxes(detections: Detections, known: list[int], options: Mapping[st
             f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
             f" ({options['unknown_class_id']}); it counts as a false known object"
         )
-    confidences = np.concatenate([np.zeros(0), *(boxes["scores"] for boxes in detections.predictions)])
+    confidences = np.concatenate([np.zeros(0), *[boxes["scores"] for boxes in detections.predictions]])
     lowest = options.get("conf_threshold", 0.0)
     if negative := np.count_nonzero(confidences < 0):
         numbers = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"
@@ -326,7 +325,7 @@ def from_files(arguments: Mapping[str, Any], references: Sequence[str]) -> Run:
     def tell() -> None:
         say(replace(reading, notes=[]), {*stated, *["unknown_class_id"] * is_usual})
         _warn_of_names(arguments, both, options)
-        for note in doubts_of(dict(zip(reading.detections, both))):
+        for note in reading.doubts:
             warn(note)
         if both[0].dataset.relative:
             warn(RELATIVE)

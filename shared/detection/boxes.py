@@ -213,6 +213,10 @@ def _ignored(references: list[Any], counts: np.ndarray) -> np.ndarray:
     ignored, starts = np.zeros(counts.sum(), dtype=bool), np.cumsum(counts) - counts
     if {*map(type, references)} <= {np.ndarray}:
         return ignored
+    with suppress(TypeError, ValueError, LookupError):  # all dicts have flags, as those of the readers
+        flags, lengths = _joined_column(references, "ignored")
+        if np.array_equal(lengths, counts) and not any("iscrowd" in image for image in references):
+            return to_numpy(as_flags(flags, "ignored"))
     for i, image in enumerate(references):
         if not isinstance(image, Mapping):
             continue
@@ -230,8 +234,8 @@ def _table(images: list[Any], name: str, keys: Sequence[str], box_format: str) -
     """All images' boxes as rows x1, y1, x2, y2, (confidence,) class, the number of each image's, and remainders."""
     width = 3 + len(keys)
     joined = None
-    with suppress(TypeError, ValueError):  # all are arrays of float64 with so many columns, as nearly always
-        joined = _joined(images, width)
+    with suppress(TypeError, ValueError, LookupError):  # all are alike and right, as nearly always
+        joined = _joined_dicts(images, keys) if {*map(type, images)} == {dict} else _joined(images, width)
     table, counts = joined or _joined([_image_table(image, name, i, keys) for i, image in enumerate(images)], width)
     _check_table(table, counts, name, box_format)
     return table, counts, _turn_into_corners(table, box_format)
@@ -244,6 +248,23 @@ def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
     counts = np.asarray([*map(len, images)], dtype=np.int64)
     table = np.empty((width, counts.sum())).T
     return np.concatenate([table[:0], *images], out=table, casting="no"), counts
+
+
+def _joined_dicts(images: list[Any], keys: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+    """As `_joined`, of dicts of arrays. Raises an error without a place for all that `_image_table` refuses."""
+    columns, numbers = zip(*(_joined_column(images, key) for key in keys))
+    if not all(np.array_equal(numbers[0], others) for others in numbers):
+        raise ValueError
+    rows = [box_rows(column, key, 1 if k else 4) for k, (key, column) in enumerate(zip(keys, columns))]
+    return np.concatenate(rows, axis=1, out=np.empty((3 + len(keys), len(rows[0]))).T), numbers[0]
+
+
+def _joined_column(images: list[Any], key: str) -> tuple[np.ndarray, np.ndarray]:
+    """The entries of a key of all images, which are arrays of one type, and the number of each image's."""
+    arrays = [image[key] for image in images]
+    if {*map(type, arrays)} != {np.ndarray} or len({array.dtype for array in arrays}) > 1:
+        raise TypeError  # of several types, some numbers would be rounded before they are checked
+    return np.concatenate(arrays), np.asarray([*map(len, arrays)], dtype=np.int64)
 
 
 def _image_table(image: Any, name: str, i: int, keys: Sequence[str]) -> np.ndarray:

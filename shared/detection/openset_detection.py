@@ -242,6 +242,24 @@ class PreparedImages(Prepared):
         for image, count in zip(self._first.tolist(), self.counts.tolist()):
             yield from (*images[image], b"%d" % count)
 
+    @cached_property
+    def _summed(self) -> np.ndarray | None:
+        """The counts of one image of each row, (R, S), where all rates follow from their sums; else None."""
+        if self.matched.rates_of_sums is None or self.matched.errors is not None or self.recall is not None:
+            return None
+        return np.stack([*self.matched.by_image.values()], axis=1)[self._first]
+
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """The counts of the drawn images, or their rates where these need more."""
+        return super().sums(counts, keys) if self._summed is None else counts @ self._summed
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """Rates from the `sums` of B resamples, (B, K)."""
+        if self._summed is None or self.matched.rates_of_sums is None:
+            return super().values_of(sums, keys)
+        rates = self.matched.rates_of_sums(dict(zip(self.matched.by_image, sums.T)))
+        return np.reshape([rates[key] for key in keys], (len(keys), len(sums))).T
+
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Rates and counts of the images; a rate over no object is left out, and NaN among drawn images.
 

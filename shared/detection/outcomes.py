@@ -307,12 +307,16 @@ def _eight_counts(outcomes: Any, total_known: Any, total_unknown: Any) -> CountC
     }
 
 
-def ratio(count: int, total: int, nothing: float = math.nan) -> float:
-    """Divide; a share of nothing is NaN, or `nothing`.
+def ratio(count: Any, total: Any, nothing: Any = math.nan) -> Any:
+    """Divide two integers, or two columns of them; a share of nothing is NaN, or `nothing`.
 
     >>> ratio(1, 4), ratio(0, 0), ratio(0, 0, 0.0)
     (0.25, nan, 0.0)
+    >>> ratio(np.asarray([1, 0]), np.asarray([4, 0]))
+    array([0.25,  nan])
     """
+    if isinstance(total, np.ndarray):
+        return np.where(total > 0, count / np.maximum(total, 1), nothing)
     return count / total if total else nothing
 
 
@@ -321,7 +325,7 @@ def ratios(counts: np.ndarray, totals: np.ndarray) -> list[float]:
     return [*map(ratio, counts.tolist(), totals.tolist())]
 
 
-def precision(tp: int, fp: int, objects: int) -> float:
+def precision(tp: Any, fp: Any, objects: Any) -> Any:
     """TP / (TP + FP), the precision of a class, or of several; 0.0 where objects exist and nothing is predicted.
 
     COCO's and Pascal VOC's evaluators count a class without predictions as 0, too, and leave out one without objects.
@@ -330,4 +334,4 @@ def precision(tp: int, fp: int, objects: int) -> float:
     >>> precision(3, 1, 5), precision(0, 0, 5), precision(0, 2, 0), precision(0, 0, 0)
     (0.75, 0.0, 0.0, nan)
     """
-    return ratio(tp, tp + fp, 0.0 if objects else math.nan)
+    return ratio(tp, tp + fp, ratio(0, objects))

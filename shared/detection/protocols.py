@@ -50,7 +50,7 @@ RATES = ("U-Recall", "WI", "A-OSE", "Precision(Known)", "Recall(Known)")  # of O
 _LOWER = ("WI", "A-OSE")  # rates of which lower is better
 
 
-def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
+def openset_detection_rates(counts: Mapping[str, Any]) -> dict[str, Any]:
     """The rates of open-set detection; a share of no objects is NaN, and so is the precision of nothing.
 
     U-Recall = TP_unknown / total_unknown                              in [0, 1], higher is better
@@ -58,7 +58,8 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     A-OSE = (FP_known + FN_known + FP_unknown + FN_unknown) / total    lower is better
     Precision(Known) = TP_known / (TP_known + FP_known),  Recall(Known) = TP_known / total_known
 
-    Parameters: counts by name, TP, FP, FN and total, each _known and _unknown. Source: the evaluation guide of OW-DLN.
+    Parameters: counts by name, TP, FP, FN and total, each _known and _unknown, or columns of them, with a row for each
+    image or resample. Source: the evaluation guide of OW-DLN.
 
     >>> counts = {"TP_known": 3, "FP_known": 1, "FN_known": 1, "total_known": 4}
     >>> counts |= {"TP_unknown": 1, "FP_unknown": 1, "FN_unknown": 1, "total_unknown": 2}
@@ -67,7 +68,7 @@ def openset_detection_rates(counts: Mapping[str, int]) -> dict[str, float]:
     >>> openset_detection_rates({**counts, "TP_unknown": 0, "FN_unknown": 0, "total_unknown": 0})["U-Recall"]
     nan
     """
-    errors = sum(counts[name] for name in ("FP_known", "FN_known", "FP_unknown", "FN_unknown"))
+    errors = counts["FP_known"] + counts["FN_known"] + counts["FP_unknown"] + counts["FN_unknown"]
     return {
         "U-Recall": ratio(counts["TP_unknown"], counts["total_unknown"]),
         "WI": ratio(counts["FP_unknown"], counts["total_known"]),
@@ -84,6 +85,7 @@ class OwDln:
     """
 
     gains = ("U-Recall",)  # the measures that correcting errors may raise
+    rates_of_sums = staticmethod(openset_detection_rates)  # all rates follow from sums of `by_image`, but for `errors`
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         self.outcomes = one_to_one_outcomes(boxes, overlaps.reaching(boxes.rules.iou_threshold))
@@ -165,6 +167,7 @@ class Owod:
     """
 
     gains = ("mAP", "U-AP", "U-Recall")
+    rates_of_sums = None  # AP needs the predictions
 
     def __init__(self, boxes: SelectedBoxes, overlaps: Overlaps) -> None:
         rules, pairs = boxes.rules, overlaps.reaching(boxes.rules.iou_threshold)

@@ -68,17 +68,17 @@ def replicates(
     keys = [key for key in merged if key in exact]
     strata = parts_of_strata(prepared)
 
-    def resample(rng: np.random.Generator) -> list[float]:
-        rates = prepared.rates(np.concatenate([draw(rng, part) for part in strata]))
-        return [rates[key].value for key in keys]
+    def resample(rng: np.random.Generator) -> Iterable[float]:
+        return prepared.sums(np.concatenate([draw(rng, part) for part in strata]), keys)
 
-    values, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    sums, again = resampled(resample, n_resamples, random_state, len(prepared.counts))
+    values = prepared.values_of(sums, keys)
     drawn = {key: moved(column, exact[key].value - merged[key].value) for key, column in zip(keys, values.T)}
     return drawn, again
 
 
 def resampled(
-    resample: Callable[[np.random.Generator], Sequence[float]], n_resamples: int, random_state: int, rows: int
+    resample: Callable[[np.random.Generator], Iterable[float]], n_resamples: int, random_state: int, rows: int
 ) -> tuple[np.ndarray, int]:
     """Call a function of a generator for each resample, (B, K) results; for many rows, in several threads.
 
@@ -108,7 +108,7 @@ def resampled(
 
 
 def _with_every_class(
-    resample: Callable[[np.random.Generator], Sequence[float]], rng: np.random.Generator
+    resample: Callable[[np.random.Generator], Iterable[float]], rng: np.random.Generator
 ) -> list[float]:
     """How many resamples lacked a class, and the results of the first that does not."""
     for lacking in range(_MOST_DRAWS):

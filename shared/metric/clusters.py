@@ -169,13 +169,23 @@ class Clustered(Prepared):
 
     def rates(self, counts: np.ndarray | None = None) -> Results:
         """Results of the state, or of drawn clusters. Raises MissingClassError where these lack a class."""
-        if counts is None:
-            return self.prepared.rates()
+        return self.prepared.rates(None if counts is None else self._drawn(counts))
+
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """As of the state. Raises MissingClassError where drawn clusters lack a class."""
+        return self.prepared.sums(self._drawn(counts), keys)
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """As of the state."""
+        return self.prepared.values_of(sums, keys)
+
+    def _drawn(self, counts: np.ndarray) -> np.ndarray:
+        """How often drawn clusters have each row of the state."""
         if np.bitwise_or.reduce(self.strata[counts > 0]) != np.bitwise_or.reduce(self.strata):
             raise MissingClassError("clusters: expected samples of each class among those drawn, got none of one")
         times = counts[self._of_cluster] * self._total
         # float64 holds them
-        return self.prepared.rates(np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64))
+        return np.bincount(self._row, times, len(self.prepared.counts)).astype(np.int64)
 
     def rows(self) -> np.ndarray:
         """The row of each cluster, by number; −1 for a cluster without samples here."""

@@ -35,6 +35,19 @@ class Prepared(ABC):
         slightly from `rates()`; intervals are shifted by that difference.
         """
 
+    def sums(self, counts: np.ndarray, keys: Sequence[Any]) -> Iterable[float]:
+        """Numbers of drawn rows that `values_of` turns into the rates of these keys; by default the rates themselves.
+
+        A metric whose rates follow from sums over the rows returns the sums, and computes the rates of all resamples
+        at once.
+        """
+        rates = self.rates(counts)
+        return [rates[key].value for key in keys]
+
+    def values_of(self, sums: np.ndarray, keys: Sequence[Any]) -> np.ndarray:
+        """The rates of some keys in B resamples, (B, K), from the `sums` of each, (B, S)."""
+        return sums
+
     @abstractmethod
     def rows(self) -> np.ndarray:
         """The row of each entry of the state, (N,) int64 in their order; −1 for an entry that is left out."""

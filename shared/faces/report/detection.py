@@ -104,8 +104,9 @@ def write_report(
 
 
 def _lines(dataset: Dataset, known_classes: Sequence[int], names: Sequence[str], data: str) -> list[str]:
-    counted = [label for boxes in dataset.references for label in boxes["labels"][boxes["ignored"] == 0].tolist()]
-    known, classes = sum(label in known_classes for label in counted), len(set(known_classes))
+    labels, ignored = objects_of(dataset)
+    counted, classes = labels[~ignored], len(set(known_classes))
+    known = np.count_nonzero(np.isin(counted, known_classes))
     return [
         *([f"data: {data}"] if data else []),
         " compared with ".join(names),

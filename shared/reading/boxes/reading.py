@@ -171,9 +171,10 @@ def read_detections(predictions: str | Path, references: str | Path, **choices: 
 
 @dataclass
 class BoxReading(Reading):
-    """The content of files of boxes: the `detections` of each model, on one data set."""
+    """The content of files of boxes: the `detections` of each model, on one data set, and the `doubts_of` them."""
 
     detections: dict[str, Detections] = field(default_factory=dict)
+    doubts: Sequence[str] = ()
 
     def _batches(self, columns: Mapping[str, Any]) -> Iterator[tuple[int, dict[str, Any]]]:
         """Columns, some images at a time."""
@@ -256,6 +257,7 @@ def read_boxes(
     more: dict[str, Any] = {"groups": folders} if groups and (folders := _folders(dataset.names)) else {}
     clustered = clusters_of_images(dataset.names, clusters, clusters_from_name, limits)
     more |= clustered.column
+    doubts = doubts_of(several)
     options, guesses = guessed_classes(
         labels_of([boxes for one in several.values() for boxes in one.predictions]),
         labels_of(dataset.references),
@@ -270,7 +272,7 @@ def read_boxes(
         },
         options,
         guesses,
-        [*_notes(dataset, several, census), *clustered.notes],
+        [*_notes(dataset, several, census, doubts), *clustered.notes],
         census,
         [
             *(f"{name}: {one.census.contents(PREDICTIONS, PREDICTED)}" for name, one in several.items()),
@@ -282,17 +284,18 @@ def read_boxes(
         archives=archives,
         noun_of_clusters=clustered.noun,
         detections=several,
+        doubts=doubts,
     )
 
 
-def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census) -> list[str]:
+def _notes(dataset: Dataset, several: Mapping[str, Detections], census: Census, doubts: Sequence[str]) -> list[str]:
     """Sentences on fractions, spellings, parts that are left out, and images with objects and without predictions."""
     notes: list[str] = [RELATIVE] if dataset.relative else []
     pairs = {name: first for one in several.values() for name, first in one.aliases.items()}
     notes += [f"C{spelled_as_one(pairs)[1:]}."] if pairs else []
     if census.text():
         notes.append(f"Left out: {census.text()}.")
-    notes += [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}" for note in doubts_of(several)]
+    notes += [f"{note[:1].upper()}{note[1:]}{'' if note.endswith('?') else '.'}" for note in doubts]
     for name, one in several.items():
         both = zip(dataset.names, dataset.references, one.predictions)
         without = [image for image, true, predicted in both if len(true["labels"]) and not len(predicted["labels"])]
