@@ -2954,7 +2954,7 @@ def _joined(images: list[Any], width: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _joined_dicts(images: list[Any], keys: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """As `_joined`, of dicts of arrays. Raises an error without a place for what `_image_table` refuses, and others."""
+    """As `_joined`, of dicts of arrays. Raises an error without a place for all that `_image_table` refuses."""
     columns, numbers = zip(*(_joined_column(images, key) for key in keys))
     if not all(np.array_equal(numbers[0], others) for others in numbers):
         raise ValueError

@@ -429,7 +429,7 @@ def framed(image: Image, widths: Mapping[str, int]) -> str:
 
 def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
     """Left, top, width and height of a rectangle, xyxy, in percent of a picture."""
-    left, top, right, bottom = (100 * end / size[i % 2] for i, end in enumerate(corners))
+    left, top, right, bottom = [100 * end / size[i % 2] for i, end in enumerate(corners)]
     return [round(number, 3) for number in (left, top, right - left, bottom - top)]
 
 
@@ -457,13 +457,13 @@ def label_places(
     Parameters: widths of the labels, of the most important box first; their height; places of all boxes, of which the
     first have the labels; size of the picture. No label covers another; each covers as little of other boxes as it can.
     """
-    every, written = np.asarray(places, float).reshape(-1, 4), np.zeros((0, 4))
+    every, written = np.asarray(places).reshape(-1, 4), np.zeros((0, 4))
     chosen: list[tuple[int, int, int, int] | None] = []
     for i, width in enumerate(widths):
-        others = np.delete(every, i, axis=0)
-        free = [spot for spot in _spots(places[i], width, height, size) if not _overlaps(spot, written).any()]
-        covered = [float(_overlaps(spot, others).sum()) for spot in free]
-        chosen.append(free[int(np.argmin(covered))] if free else None)
+        spots = np.reshape(np.asarray(_spots(places[i], width, height, size), np.int64), (-1, 4))
+        free = spots[~_overlaps(spots, written).any(axis=1)]
+        covered = _overlaps(free, np.delete(every, i, axis=0)).sum(axis=1)
+        chosen.append((*free[np.argmin(covered)].tolist(),) if len(free) else None)
         written = np.asarray([spot for spot in chosen if spot is not None]).reshape(-1, 4)
     return chosen
 
@@ -479,8 +479,8 @@ def _spots(place: Sequence[int], width: int, height: int, size: tuple[int, int])
     return [(x, y, x + width, y + height) for x, y in beside]
 
 
-def _overlaps(spot: Sequence[float], others: np.ndarray) -> np.ndarray:
-    """The area that a rectangle shares with each of others."""
-    across = np.minimum(spot[2], others[:, 2]) - np.maximum(spot[0], others[:, 0])
-    down = np.minimum(spot[3], others[:, 3]) - np.maximum(spot[1], others[:, 1])
+def _overlaps(spots: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """The area that each of some rectangles, (S, 4), shares with each of others, (N, 4)."""
+    across = np.minimum(spots[:, None, 2], others[:, 2]) - np.maximum(spots[:, None, 0], others[:, 0])
+    down = np.minimum(spots[:, None, 3], others[:, 3]) - np.maximum(spots[:, None, 1], others[:, 1])
     return np.asarray(np.maximum(across, 0) * np.maximum(down, 0))

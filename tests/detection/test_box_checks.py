@@ -67,3 +67,57 @@ def test_a_table_alone_is_no_list_of_images() -> None:
     table = np.asarray([[0.0, 0.0, 1.0, 1.0, 0.9, 1.0]])
     with pytest.raises(TypeError, match="predictions: expected a list with one table or dict of boxes per image"):
         reduce_boxes(table, [table[:, :5]], "xyxy")
+
+
+def as_dicts(images: list[np.ndarray], rng: np.random.Generator) -> list[Any]:
+    """Boxes of images as dicts of arrays, and in some cases with an array of another type, shape or length."""
+    dicts: list[Any] = [
+        {"boxes": image[:, :4], "scores": image[:, 4], "labels": image[:, 5].astype(rng.choice(["int64", "float64"]))}
+        for image in images
+    ]
+    image, key = dicts[rng.integers(len(dicts))], str(rng.choice(["boxes", "scores", "labels"]))
+    change = rng.integers(9)
+    if change == 0:
+        image[key] = image[key][:1]
+    elif change == 1:
+        image[key] = image[key][None]
+    elif change == 2:
+        image[key] = image[key].astype(rng.choice(["float32", "U8", "complex128", "uint8"]))
+    elif change == 3:
+        image["labels"] = np.full(len(image["labels"]), 2**53 + 1)
+    elif change == 4:
+        del image[key]
+    elif change == 5:
+        image[key] = image[key].tolist()
+    return dicts
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dicts_are_joined_at_once_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of any dicts, the tables, or the error with the place, are those of images that are read alone."""
+    rng, joined = np.random.default_rng(0), 0
+    for _ in range(500):
+        images = tables(rng)
+        predictions = as_dicts(images, rng)
+        objects = [{"boxes": image[:, :4], "labels": image[:, 5]} for image in images]
+        for one in objects if rng.random() < 0.8 else objects[:2]:
+            one["ignored"] = rng.integers(0, 3 if rng.random() < 0.05 else 2, len(one["labels"]))
+        if rng.random() < 0.2:
+            objects[0][str(rng.choice(["iscrowd", "ignored"]))] = rng.integers(0, 2, int(rng.integers(1, 3)))
+        at_once = outcome_or_type(predictions, objects)
+        with monkeypatch.context() as patch:
+            patch.setattr(boxes, "_joined_column", refuse)
+            assert at_once == outcome_or_type(predictions, objects)
+        joined += isinstance(at_once, dict)
+    assert 100 < joined < 400
+
+
+def refuse(*_: Any) -> Any:
+    raise TypeError
+
+
+def outcome_or_type(*images: Any) -> Any:
+    try:
+        return outcome(reduce_boxes, *images, "xyxy")
+    except TypeError as error:
+        return str(error)

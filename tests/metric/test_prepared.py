@@ -13,7 +13,7 @@ from openworld_metrics import METRICS, Metric, OODBench, OpenAUC, compare
 from openworld_metrics.arrays.checks import as_numbers, check_lengths
 from openworld_metrics.loading import metric_class
 from openworld_metrics.metric.prepared import Drawn, PreparedTable
-from openworld_metrics.metric.results import Count, Rate, Results, kind_of
+from openworld_metrics.metric.results import Count, Rate, Results, kind_of, rates_of
 from openworld_metrics.written.results import direction
 from tests import cases
 
@@ -69,6 +69,25 @@ def test_a_state_is_prepared_once(name: str, monkeypatch: pytest.MonkeyPatch) ->
     own = {key: columns[key] for key in columns if key not in ("references", "open_labels", "image_labels")}
     compare(name, own, own, **{key: columns[key] for key in columns if key not in own}, **options, n_resamples=2)
     assert len(calls) == 3
+
+
+@every_metric
+@pytest.mark.parametrize("seed", range(6))
+def test_rates_from_sums_are_those_of_the_drawn_rows(name: str, seed: int) -> None:
+    """Computed for all resamples at once, each has the bits that it has alone; of images, also where clusters are."""
+    columns, options = cases.draw(name, seed)
+    for batch in (columns, cases.with_clusters(columns, seed)):
+        metric = metric_class(name)(**options)
+        metric.add_batch(**batch)
+        for part in metric.prepared_parts():
+            prepared, rng = part.prepared, np.random.default_rng(seed)
+            keys = [*rates_of(prepared.rates(prepared.counts))]
+            drawn = [prepared.counts * times for times in (1, 2, 3)]
+            if name == "openset_detection" and options.get("protocol") != "owod":  # whatever is drawn has rates
+                drawn += [rng.integers(0, 3, len(prepared.counts)) + (batch is not columns) for _ in range(5)]
+            values = prepared.values_of(np.asarray([[*prepared.sums(counts, keys)] for counts in drawn]), keys)
+            alone = [[rates_of(prepared.rates(counts))[key].value for key in keys] for counts in drawn]
+            np.testing.assert_array_equal(values, np.reshape(alone, values.shape))
 
 
 def test_what_has_no_error_bound_has_no_interval_either() -> None:

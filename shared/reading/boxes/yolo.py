@@ -362,9 +362,10 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
 
     def files(of: Callable[[Path], Path]) -> list[Path]:
         below = [path for place in places if of(place).is_dir() for path in files_below(of(place), None)]
-        return below + [path for folder in folders for path in files_in(of(folder), None)]
+        listed = {path.parent for path in below}
+        return below + [path for folder in folders if of(folder) not in listed for path in files_in(of(folder), None)]
 
-    real = cache(os.path.realpath)
+    real = os.path.realpath
     named = [entry.removeprefix("../") for each in SPLITS for entry in _entries(content, each)]
     not_labels = {real(root / entry) for entry in named} | {*map(real, lists)}  # lists may lie beside the images
     texts: dict[str, Path] = {}
@@ -376,8 +377,12 @@ def _files(data: Path, content: Mapping[str, Any], split: str) -> Files:
                 raise ValueError(f"{path}: expected one text file of that name, got {texts[name].name} too")
             texts[name] = path
 
+    @cache
+    def real_labels(folder: Path) -> str:
+        return real(_labels(folder))
+
     def by_label(paths: Iterable[Path]) -> dict[str, Path]:
-        return {os.path.join(real(_labels(path.parent)), path.stem): path for path in paths}
+        return {os.path.join(real_labels(path.parent), path.stem): path for path in paths}
 
     of_split, beside = by_label(images), files(Path)
     every = by_label(path for path in beside if path.suffix.lower() in IMAGE_SUFFIXES)
