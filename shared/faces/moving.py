@@ -52,17 +52,20 @@ _LAYOUT = {
 _HALF = {"range": [-0.01, 1.02], "tickvals": [0, 0.5, 1], "ticktext": ["0", "0.5", "1"], "showgrid": True}
 
 
-def plotly_of(figure: Histogram | Curves, decisions: Decisions | None = None, place: int = 0) -> str:
+def plotly_of(
+    figure: Histogram | Curves, decisions: Decisions | None = None, place: int = 0, *, state: str = ""
+) -> str:
     """Draw a figure as JSON of plotly.js, with the threshold of the decisions at an index where it follows them.
 
     A title stands above it on the page, and not in it. Names are escaped, since plotly reads them as markup.
+    `layout.meta` is the state that is drawn; page.js compares it with that of `moves_of`.
     """
     draw: Any = _histogram if isinstance(figure, Histogram) else _curves
     traces, layout = draw(figure, decisions, place)
-    return json.dumps({"data": traces, "layout": {**_LAYOUT, **layout}}, allow_nan=False)
+    return json.dumps({"data": traces, "layout": {**_LAYOUT, **layout, "meta": state}}, allow_nan=False)
 
 
-def moves_of(figure: Histogram | Curves, decisions: Decisions, place: int) -> dict[str, Any]:
+def moves_of(figure: Histogram | Curves, decisions: Decisions, place: int, *, state: str = "") -> dict[str, Any]:
     """The properties of a drawn figure that follow the threshold, at an index: of some traces, and of the layout.
 
     Returns {"traces", "data", "layout"}: indices of traces, and what `Plotly.update` takes.
@@ -76,7 +79,11 @@ def moves_of(figure: Histogram | Curves, decisions: Decisions, place: int) -> di
         parts, layout = _moving(figure, decisions, place), {}
         traces = [figure.diagonal + len(figure.series)]
     names = ("x", "y") if isinstance(figure, Histogram) else ("x", "y", "hovertext")
-    return {"traces": traces, "data": {name: [part[name] for part in parts] for name in names}, "layout": layout}
+    return {
+        "traces": traces,
+        "data": {name: [part[name] for part in parts] for name in names},
+        "layout": layout | {"meta": state},
+    }
 
 
 def theme_css() -> str:

@@ -19,6 +19,8 @@ window.openworld = {
   },
 };
 
+let moves = { text: "[]", plots: [] };  // of the threshold that is chosen
+
 // each page has a title of its own, a link past the data to the results, names for its plots, and thresholds in them
 new MutationObserver(() => {
   const name = document.querySelector(".heading h1")?.textContent;
@@ -33,13 +35,12 @@ new MutationObserver(() => {
     only.removeAttribute("data-open");
     location.assign(only.href);
   }
-  const moves = document.querySelector("[data-moves]");
-  if (moves) {
-    const plots = JSON.parse(moves.dataset.moves);
-    moves.removeAttribute("data-moves");
-    for (const { plot, traces, data, layout } of plots) {
-      const graph = document.querySelector(`#plot${plot} .js-plotly-plot`);
-      if (graph?.data?.length > Math.max(...traces)) window.Plotly.update(graph, data, layout, traces);
+  const text = document.querySelector("[data-moves]")?.dataset.moves ?? "[]";
+  if (text !== moves.text) moves = { text, plots: JSON.parse(text) };
+  for (const { plot, traces, data, layout } of moves.plots) {
+    const graph = document.querySelector(`#plot${plot} .js-plotly-plot`);
+    if (graph?.data?.length > Math.max(...traces) && graph.layout.meta !== layout.meta) {
+      window.Plotly.update(graph, data, layout, traces);
     }
   }
   const results = document.querySelector(".results");

@@ -39,7 +39,9 @@ def view(answer: Answer, copied: str = COPIED[0]) -> dict[str, Props]:
     for i in range(MAX_FIGURES):
         figure = answer.figures[i] if i < len(answer.figures) else None
         moves = isinstance(figure, (Histogram, Curves))
-        drawn = _plot(plotly_of(figure, decisions, place)) if isinstance(figure, (Histogram, Curves)) else None
+        drawn = None
+        if isinstance(figure, (Histogram, Curves)):
+            drawn = _plot(plotly_of(figure, decisions, place, state=_state(answer, place)))
         props[f"plot{i}"] = {"value": drawn, "visible": moves}
         shown = "" if figure is None else html.title_of(figure) if moves else _still(figure)
         props[f"title{i}"], props[f"card{i}"] = _html(shown), {"visible": figure is not None}
@@ -64,7 +66,8 @@ def _still(figure: Figure) -> str:
 def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Props]:
     """The properties of components that follow the threshold, at an index of the decisions.
 
-    Plots stay, and page.js moves what follows in them: Gradio would make each anew.
+    Plots stay, and page.js moves what follows in them: Gradio would make each anew. A plot that is made later, or again,
+    is moved as well, since page.js compares the state of each plot with that of the moves.
     """
     decisions, text = answer.decisions, {"value": FORMS[copied](answer, place)}
     if decisions is None or not decisions.thresholds:
@@ -91,12 +94,19 @@ def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Prop
 def _moves(answer: Answer, place: int) -> str:
     """The moves of the plots as JSON."""
     assert answer.decisions is not None
+    state = _state(answer, place)
     moves = [
-        {"plot": i, **moves_of(figure, answer.decisions, place)}
+        {"plot": i, **moves_of(figure, answer.decisions, place, state=state)}
         for i, figure in enumerate(answer.figures[:MAX_FIGURES])
         if isinstance(figure, (Histogram, Curves)) and figure.follows
     ]
     return json.dumps(moves, allow_nan=False)
+
+
+def _state(answer: Answer, place: int) -> str:
+    """The model and the threshold that a plot shows; "" without decisions."""
+    thresholds = answer.decisions.thresholds if answer.decisions is not None else ()
+    return f"{answer.model} > {thresholds[place]}" if thresholds else ""
 
 
 def place_at(answer: Answer, text: Any) -> int:

@@ -264,6 +264,49 @@ def test_models_and_a_threshold(page: Any) -> None:
     )
 
 
+MARKS = "graph => [graph.layout.shapes?.[0]?.x0, graph.data.at(-1).x[0], graph.data.at(-1).y[0]]"
+DRAWN = f"() => [...document.querySelectorAll('.js-plotly-plot')].map({MARKS})"
+
+
+@pytest.mark.parametrize("metric", ["ood_bench", "openset_detection"])
+def test_plots_that_are_made_late_or_again_have_the_threshold(metric: str, opened: Open, browser: Any) -> None:
+    """One state decides: a plot that comes after a threshold was typed, or is drawn again as it was, follows it."""
+    ready = opened(metric)
+    first = ready.evaluate("[...document.querySelectorAll('.js-plotly-plot')].map(g => [g.data, g.layout])")
+    low, high = (float(ready.locator("#slider input[type=range]").get_attribute(end)) for end in ("min", "max"))
+    at, before = f"{low + 0.4 * (high - low):.3f}", ready.evaluate(DRAWN)
+
+    def type_threshold(tab: Any) -> None:
+        old = tab.locator(".decisions").inner_text()
+        tab.locator("#threshold :is(input, textarea)").fill(at)
+        tab.keyboard.press("Enter")
+        tab.wait_for_function("old => document.querySelector('.decisions').innerText !== old", arg=old)
+
+    type_threshold(ready)
+    ready.wait_for_function(f"old => JSON.stringify(({DRAWN})()) !== old", arg=json.dumps(before))
+    ready.wait_for_timeout(200)
+    moved = ready.evaluate(DRAWN)
+    for size in (NARROW, WIDE):
+        ready.set_viewport_size(size)
+        ready.evaluate("document.body.classList.toggle('dark')")
+    ready.evaluate(
+        "all => document.querySelectorAll('.js-plotly-plot').forEach((g, i) => window.Plotly.react(g, ...all[i]))",
+        first,
+    )
+    ready.wait_for_function(f"now => JSON.stringify(({DRAWN})()) === JSON.stringify(now)", arg=moved)
+
+    late = browser.new_page()
+    late.route("**/*lotly*", lambda _: None)  # until it is no longer routed
+    late.goto(ready.url)
+    late.locator(".decisions").wait_for()
+    assert late.locator(".main-svg").count() == 0
+    type_threshold(late)
+    late.unroute("**/*lotly*")
+    late.locator(".main-svg").first.wait_for()
+    late.wait_for_function(f"now => JSON.stringify(({DRAWN})()) === JSON.stringify(now)", arg=moved)
+    late.close()
+
+
 def test_a_file_replaces_the_old_one_or_is_another_model(page: Any) -> None:
     tab, own = page, two_sides()
     upload(tab, {"first.csv": csv({"one": own["a"], "label": own["label"]})})
