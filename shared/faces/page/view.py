@@ -66,7 +66,7 @@ def _still(figure: Figure) -> str:
 def moved(answer: Answer, place: int, copied: str = COPIED[0]) -> dict[str, Props]:
     """The properties of components that follow the threshold, at an index of the decisions.
 
-    Plots stay, and page.js moves what follows in them: Gradio would make each anew. A plot that is made later, or again,
+    Plots stay, and page.js moves what follows in them: Gradio would make each anew. One that is made later, or again,
     is moved as well, since page.js compares the state of each plot with that of the moves.
     """
     decisions, text = answer.decisions, {"value": FORMS[copied](answer, place)}

@@ -80,7 +80,7 @@ OPTIONS: Mapping[str, tuple[str, str]] = {
     "ties": ("Equal scores", "Count as wrong (strict), as right (optimistic), or by chance (expected)."),
     "tpr": ("Unknown samples rejected, at least", "The share at the operating point."),
     "unknown_below": ("Unknown below", "Predictions of known classes with a lower confidence count as unknown."),
-    "unknown_class_id": ("Unknown is", "The class of predictions called unknown, by name or id."),
+    "unknown_class_id": ("Unknown is", "The id of the class of predictions called unknown."),
     "unknown_share": ("Share of unknown samples", "In risks, as if they were this share of all samples."),
 }
 

@@ -339,6 +339,18 @@ def test_a_file_that_is_too_large_is_refused_with_the_limit_and_the_other_door(p
     assert alert.count() == 0
 
 
+@pytest.mark.parametrize("metric", ["ood_bench", "openset_detection"])
+def test_the_words_of_a_drop_area_do_not_run_together(metric: str, opened: Open) -> None:
+    """Gradio's "or" stands between the two phrases of each place for files."""
+    tab = opened(metric)
+    tab.locator("button.unfold").first.evaluate("each => each.click()")
+    words = tab.locator(".rail [id^=file] .or")
+    assert words.count() > 0
+    for place in range(words.count()):
+        assert "or" in (words.nth(place).text_content() or "")
+        assert words.nth(place).evaluate("each => getComputedStyle(each).display") != "none"
+
+
 def test_rows_that_cannot_be_read_are_left_out_with_consent(page: Any) -> None:
     tab, own = page, two_sides()
     scores = [*own["b"].tolist()]
