@@ -51,13 +51,13 @@ def leading_keys(subject: Subject, summary: Summary) -> list[str]:
 
 
 def mean_over(subject: Subject, summary: Summary) -> str:
-    """The groups that numbers are means over, such as "mean of 3 sets"; the name of an only one, "" without groups."""
+    """The groups that numbers are means over, such as "mean of 3 sets"; an only one, as in "set svhn"; else ""."""
     groups = {*(summary.groups or ())}
     leaves = groups - prefixes(groups)
+    noun = subject.below or subject.group if any("/" in name for name in leaves) else subject.group
     if len(leaves) > 1:
-        noun = subject.below or subject.group if any("/" in name for name in leaves) else subject.group
         return f"{summary.mean_name} of {len(leaves):,} {plural(noun)}"
-    return next(iter(leaves), "")
+    return next((f"{noun} {name}" for name in leaves), "")
 
 
 def models_table(subject: Subject, summaries: Mapping[str, Summary], marks: Marks) -> Table:
