@@ -171,7 +171,7 @@ def answers_from(
         }
         for model, one in models.items():
             computed = replace(one, rivals={name: other for name, other in models.items() if name != model})
-            side = [*tables, group_table(subject, one), *by_group] if one.summary.groups else tables
+            side = [*tables, group_table(subject, computed), *by_group] if one.summary.groups else tables
             groups = [*done.shown.get(model, {}).values()]
             answers[model] = _answer(subject, computed, side, notes, common, groups)
     return answers

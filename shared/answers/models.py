@@ -82,7 +82,8 @@ def group_table(subject: Subject, computed: Computed) -> Table:
         rows["pooled"] = computed.pooled.results
     leading = leading_keys(subject, computed.summary)
     keys = [*dict.fromkeys([*leading, *scalars(computed.summary.results)])]
-    table = _table(f"By {subject.group}", subject.group, [*rows], [*rows.values()], keys)
+    title = f"{computed.model} by {subject.group}" if computed.rivals else f"By {subject.group}"
+    table = _table(title, subject.group, [*rows], [*rows.values()], keys)
     return replace(table, first=first)
 
 
