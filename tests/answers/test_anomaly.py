@@ -15,7 +15,7 @@ from PIL import Image as Pixels
 from openworld_metrics.anomaly.anomaly_suite import AnomalySuite
 from openworld_metrics.answers import pictures, worst_images
 from openworld_metrics.answers.anomaly import SUBJECT
-from openworld_metrics.answers.answer import Bars, Curves, Histogram
+from openworld_metrics.answers.answer import Bars, Curves, Histogram, Key
 from openworld_metrics.answers.decisions import number_at
 from openworld_metrics.answers.subject import Computed
 from openworld_metrics.faces import palette
@@ -157,8 +157,8 @@ def test_worst_images_are_those_of_a_plain_loop() -> None:
     assert [(image.kind, image.name, image.said.rpartition("; ")[2]) for image in shown] == expected
     assert [image.name for image in shown[:2]] == [name for _, name, _ in expected[:2]]
     assert shown[0].keys == [
-        ("true defect", "known"),
-        (f"score > {SUBJECT.threshold(of, 'pixel_f1_max')}", "unknown"),
+        Key("true defect", "known"),
+        Key(f"score > {SUBJECT.threshold(of, 'pixel_f1_max')}", "unknown"),
     ]
     assert shown[0].alt == f"Anomaly map of {shown[0].name}: {shown[0].said}"
 
