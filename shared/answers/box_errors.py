@@ -181,14 +181,13 @@ def images(computed: Computed, number: int = 48) -> Pictures:
     draw = drawing(computed)
 
     def one(row: int, shown: int, side: int) -> Image:
-        boxes = errors.boxes(row)
-        return draw(row, boxes, caption_of(keys_of(boxes)), shown, side)
+        return draw(row, errors.boxes(row), "", shown, side)
 
     return Pictures([partial(one, row) for row in errors.worst(number)])
 
 
 def drawing(computed: Computed) -> Callable[..., Image]:
-    """A function that draws boxes on an image, by its index, and describes its errors in words.
+    """A function that draws boxes on an image, by its index, with a note, or "" for its errors in words.
 
     Its last parameters are the number of pictures that are shown, which share `MOST_CHARACTERS`, and the longest side.
     """
@@ -217,11 +216,12 @@ def drawing(computed: Computed) -> Callable[..., Image]:
             across, down = size = size or (1.0, 1.0)
             boxes = [replace(box, corners=_scaled(box.corners, across, down)) for box in boxes]
         size = size or _reach(every)
-        name = reading.images[row] if reading.images else str(row)
+        name, keys = reading.images[row] if reading.images else str(row), keys_of(every)
+        note = note or caption_of(keys)
         omitted = f"; {len(boxes):,} of {len(every):,} boxes are drawn" if len(boxes) < len(every) else ""
         source = "" if photo is None else data_url(photo, most, side=side)
         thumbnail = "" if photo is None else data_url(photo, side=THUMBNAIL, quality=72)
-        return Image(name, size, source, boxes, note + omitted, thumbnail, f"{name}: {note}", keys_of(every))
+        return Image(name, size, source, boxes, note + omitted, thumbnail, f"{name}: {note}", keys)
 
     return draw
 

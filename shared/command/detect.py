@@ -218,7 +218,7 @@ def _warn_of_boxes(detections: Detections, known: list[int], options: Mapping[st
             f"class {unnamed[0]} is predicted, but is neither in the data set nor --unknown-id"
             f" ({options['unknown_class_id']}); it counts as a false known object"
         )
-    confidences = np.concatenate([np.zeros(0), *[boxes["scores"] for boxes in detections.predictions]])
+    confidences = np.concatenate([np.zeros(0), *(boxes["scores"] for boxes in detections.predictions)])
     lowest = options.get("conf_threshold", 0.0)
     if negative := np.count_nonzero(confidences < 0):
         numbers = f"{negative:,} of {len(confidences):,} confidences are below 0, such as {confidences.min():g}"

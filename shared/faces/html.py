@@ -429,7 +429,7 @@ def framed(image: Image, widths: Mapping[str, int]) -> str:
 
 def _places(corners: Sequence[float], size: tuple[float, float]) -> list[float]:
     """Left, top, width and height of a rectangle, xyxy, in percent of a picture."""
-    left, top, right, bottom = [100 * end / size[i % 2] for i, end in enumerate(corners)]
+    left, top, right, bottom = (100 * end / size[i % 2] for i, end in enumerate(corners))
     return [round(number, 3) for number in (left, top, right - left, bottom - top)]
 
 

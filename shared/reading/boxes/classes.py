@@ -148,4 +148,4 @@ CLOSED_SET = Advice(
 
 def predicted_classes(*detections: Detections) -> set[int]:
     """The class ids that occur among the predictions of one detector or of several."""
-    return labels_of([boxes for one in detections for boxes in one.predictions])
+    return labels_of(boxes for one in detections for boxes in one.predictions)

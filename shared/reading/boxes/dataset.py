@@ -297,7 +297,7 @@ def corners_of(boxes: np.ndarray, size: Size) -> np.ndarray:
 
 def labels_of(images: Iterable[Boxes]) -> set[int]:
     """The class ids that occur among the boxes of several images."""
-    return {*np.unique(np.concatenate([np.zeros(0, np.int64), *[boxes["labels"] for boxes in images]])).tolist()}
+    return {*np.unique(np.concatenate([np.zeros(0, np.int64), *(boxes["labels"] for boxes in images)])).tolist()}
 
 
 def objects_of(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:

@@ -29,7 +29,7 @@ def doubts_of(several: Mapping[str, Detections]) -> list[str]:
 
 def _outside(images: Sequence[Boxes], dataset: Dataset, what: str) -> str:
     """How many boxes leave their images by more than a pixel, or have their centres outside."""
-    boxes = np.concatenate([np.zeros((0, 4)), *[image["boxes"] for image in images]])
+    boxes = np.concatenate([np.zeros((0, 4)), *(image["boxes"] for image in images)])
     image = np.repeat(np.arange(len(images)), [len(image["boxes"]) for image in images])
     sizes = [(1, 1) if dataset.relative else size or (np.inf, np.inf) for size in dataset.sizes]
     size, slack = np.asarray(sizes, dtype=np.float64).reshape(-1, 2)[image], _SHARE if dataset.relative else 1.0
